@@ -9,7 +9,8 @@
 #include "verifier/campaign.h"
 
 enum zsb_criterion_status { ZSB_CRITERION_PASSED = 0, ZSB_CRITERION_FAILED, ZSB_CRITERION_NOT_EVALUATED };
-const char *zsb_criterion_status_name(enum zsb_criterion_status status); /* "passed", "failed", "not_evaluated" */
+const char *
+zsb_criterion_status_name(enum zsb_criterion_status status); /* "passed", "failed", "not_evaluated" */
 
 struct zsb_criterion_result {
     const char *id;    /* "backend_probe", ... static */
@@ -28,11 +29,15 @@ struct zsb_profile_result {
 };
 
 struct zsb_gate_input {
-    const struct zsb_campaign *campaign; /* NULL when the backend was unavailable */
+    const struct zsb_campaign *campaign;   /* NULL when the backend was unavailable */
     const struct zsb_error *backend_error; /* why, when campaign is NULL */
-    int read_only_compiled;              /* 1: compiled and audited, 0: failed */
+    int read_only_compiled;                /* 1: compiled and audited, 0: failed */
     const char *read_only_evidence;
-    bool preview;                        /* unevaluated criteria are listed but do not block */
+    bool preview; /* unevaluated criteria are listed but do not block */
+    /* The catalogue: a required probe of it that the campaign did not try in read-only mode with network
+     * denied fails its criterion. An empty catalogue fails every criterion that rests on trials. */
+    const struct zsb_probe *const *probes;
+    size_t probe_count;
 };
 
 struct zsb_gate_result {
@@ -43,8 +48,11 @@ struct zsb_gate_result {
     size_t profile_count;
     bool preview;
     bool grant;
+    struct zsb_error backend_error; /* code OK unless campaign is NULL */
 };
 
+/* The campaign is borrowed by the result. Errors: no_memory, invalid_argument (neither campaign nor
+ * backend_error). */
 ZSB_MUST_CHECK int zsb_gate_decide(const struct zsb_gate_input *input, struct zsb_gate_result *out_result,
                                    struct zsb_error *err);
 void zsb_gate_clear(struct zsb_gate_result *result);
