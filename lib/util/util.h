@@ -23,10 +23,10 @@ void zsb_cleanup_fd(int *fd);
 /* ZSB_AUTO(zsb_policy_free_ptr) style: name a function taking a pointer to the variable. */
 #define ZSB_AUTO(cleanup_function) __attribute__((cleanup(cleanup_function)))
 /* Defines zsb_x_cleanup(struct zsb_x **) that calls free_function and keeps errno. */
-#define ZSB_DEFINE_CLEANUP(type, free_function)                                                    \
-    static inline void type##_cleanup(struct type **object)                                        \
-    {                                                                                              \
-        free_function(*object);                                                                    \
+#define ZSB_DEFINE_CLEANUP(type, free_function)                                                              \
+    static inline void type##_cleanup(struct type **object)                                                  \
+    {                                                                                                        \
+        free_function(*object);                                                                              \
     }
 
 int zsb_steal_fd(int *fd);     /* returns *fd and sets it to -1 */
@@ -49,9 +49,9 @@ struct zsb_buf {
     size_t max_bytes; /* 0: 64 MiB */
     bool failed;      /* an append did not fit; data is what fit before it */
 };
-#define ZSB_BUF_INIT                                                                               \
-    {                                                                                              \
-        NULL, 0, 0, 0, false                                                                       \
+#define ZSB_BUF_INIT                                                                                         \
+    {                                                                                                        \
+        NULL, 0, 0, 0, false                                                                                 \
     }
 void zsb_buf_clear(struct zsb_buf *buf);
 void zsb_buf_append(struct zsb_buf *buf, const void *data, size_t size_bytes);
@@ -68,9 +68,9 @@ struct zsb_strv {
     size_t capacity;
     bool failed;
 };
-#define ZSB_STRV_INIT                                                                              \
-    {                                                                                              \
-        NULL, 0, 0, false                                                                          \
+#define ZSB_STRV_INIT                                                                                        \
+    {                                                                                                        \
+        NULL, 0, 0, false                                                                                    \
     }
 void zsb_strv_clear(struct zsb_strv *v);
 void zsb_strv_add(struct zsb_strv *v, const char *text); /* copies */
@@ -79,7 +79,7 @@ ZSB_PRINTF(2, 3) void zsb_strv_addf(struct zsb_strv *v, const char *format, ...)
 
 char *zsb_strdupf(const char *format, ...) ZSB_PRINTF(1, 2);
 bool zsb_is_utf8(const char *text);
-bool zsb_path_within(const char *path, const char *root); /* lexical: equal or beneath */
+bool zsb_path_within(const char *path, const char *root);          /* lexical: equal or beneath */
 bool zsb_parse_u64(const char *text, uint64_t max, uint64_t *out); /* decimal, whole string */
 
 int zsb_write_all(int fd, const void *data, size_t size_bytes); /* 0 or -errno; retries EINTR */

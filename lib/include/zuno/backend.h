@@ -14,8 +14,8 @@ extern "C" {
 struct zsb_backend; /* opaque, static storage */
 
 struct zsb_backend_capabilities {
-    const char *backend;    /* serialised name: "linux_bubblewrap", "danger_full_access" */
-    char executable[256];   /* launcher path, "" for none */
+    const char *backend;  /* serialised name: "linux_bubblewrap", "danger_full_access" */
+    char executable[256]; /* launcher path, "" for none */
     int read_only;
     int workspace_write;
     int danger_full_access;
@@ -34,19 +34,19 @@ struct zsb_launcher_identity {
 ZSB_API const struct zsb_backend *zsb_backend_find(const char *name);
 /* Enumerate; NULL past the end. */
 ZSB_API const struct zsb_backend *zsb_backend_at(size_t index);
-ZSB_API const char *zsb_backend_name(const struct zsb_backend *backend);       /* "bubblewrap" */
-ZSB_API const char *zsb_backend_serial_name(const struct zsb_backend *backend);/* "linux_bubblewrap" */
+ZSB_API const char *zsb_backend_name(const struct zsb_backend *backend);        /* "bubblewrap" */
+ZSB_API const char *zsb_backend_serial_name(const struct zsb_backend *backend); /* "linux_bubblewrap" */
 /* 1 when the backend enforces steps of this kind. */
 ZSB_API int zsb_backend_enforces(const struct zsb_backend *backend, enum zsb_step_kind kind);
 
 struct zsb_probe_options {
-    const char *workspace;   /* canonical; a launcher inside it is never trusted; may be NULL */
-    const char *helper_path; /* NULL: the installed helper */
+    const char *workspace;     /* canonical; a launcher inside it is never trusted; may be NULL */
+    const char *helper_path;   /* NULL: the installed helper */
     const char *launcher_path; /* NULL: the fixed paths. Only tests and qualification runs set it. */
 };
-#define ZSB_PROBE_OPTIONS_INIT                                                                     \
-    {                                                                                              \
-        NULL, NULL, NULL                                                                           \
+#define ZSB_PROBE_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        NULL, NULL, NULL                                                                                     \
     }
 
 /* Discovery on this host, uncached: platform, launcher trust, required options, helper, namespaces by a

@@ -19,12 +19,12 @@ struct zsb_request {
     int program_fd;          /* >= 0: execute this descriptor instead of argv[0]; borrowed until started */
     const int *grant_fds;    /* descriptors that enter under the same number (>= 3); borrowed until started */
     size_t grant_fd_count;
-    const char *helper_path; /* NULL: the installed helper */
+    const char *helper_path;   /* NULL: the installed helper */
     const char *launcher_path; /* NULL: the fixed paths */
 };
-#define ZSB_REQUEST_INIT                                                                           \
-    {                                                                                              \
-        NULL, -1, NULL, 0, NULL, NULL                                                              \
+#define ZSB_REQUEST_INIT                                                                                     \
+    {                                                                                                        \
+        NULL, -1, NULL, 0, NULL, NULL                                                                        \
     }
 #define ZSB_REQUEST_GRANTS_MAX 64
 
@@ -32,8 +32,8 @@ struct zsb_request {
  * Re-checks launcher and helper identity. Errors: stages policy, resolve. The policy must outlive the
  * prepared command. Thread safe. */
 ZSB_API ZSB_MUST_CHECK int zsb_prepare(const struct zsb_backend *backend, const struct zsb_policy *policy,
-                                       const struct zsb_request *request,
-                                       struct zsb_prepared **out_prepared, struct zsb_error *err);
+                                       const struct zsb_request *request, struct zsb_prepared **out_prepared,
+                                       struct zsb_error *err);
 ZSB_API void zsb_prepared_free(struct zsb_prepared *prepared);
 ZSB_API const struct zsb_backend *zsb_prepared_backend(const struct zsb_prepared *prepared);
 /* 1 when the command will run confined, 0 for the native backend. */

@@ -39,13 +39,13 @@ enum zsb_stage {
 enum zsb_code {
     ZSB_OK = 0,
     /* the request */
-    ZSB_E_INVALID_ARGUMENT,    /* a NULL, empty or malformed argument */
-    ZSB_E_INVALID_POLICY,      /* contradictory policy values */
-    ZSB_E_INVALID_PATH,        /* subject: path; reason: kind and rule */
-    ZSB_E_UNSUPPORTED_POLICY,  /* subject: backend; reason: the requirement it cannot carry */
+    ZSB_E_INVALID_ARGUMENT,   /* a NULL, empty or malformed argument */
+    ZSB_E_INVALID_POLICY,     /* contradictory policy values */
+    ZSB_E_INVALID_PATH,       /* subject: path; reason: kind and rule */
+    ZSB_E_UNSUPPORTED_POLICY, /* subject: backend; reason: the requirement it cannot carry */
     /* unavailable on this host, eligible for a trusted fallback */
-    ZSB_E_UNSUPPORTED_PLATFORM,              /* subject: platform */
-    ZSB_E_UNSUPPORTED_ARCHITECTURE,          /* subject: architecture */
+    ZSB_E_UNSUPPORTED_PLATFORM,     /* subject: platform */
+    ZSB_E_UNSUPPORTED_ARCHITECTURE, /* subject: architecture */
     ZSB_E_WSL1_UNSUPPORTED,
     ZSB_E_BUBBLEWRAP_NOT_FOUND,
     ZSB_E_MISSING_BUBBLEWRAP_CAPABILITY,     /* subject: option */
@@ -59,9 +59,9 @@ enum zsb_code {
     ZSB_E_CONFINEMENT,        /* the helper found the confinement incomplete and refused */
     ZSB_E_IO,
     ZSB_E_NO_MEMORY,
-    ZSB_E_LIMIT,              /* a documented maximum was exceeded */
-    ZSB_E_NOT_EXECUTABLE,     /* the command exists but cannot be executed (exit 126) */
-    ZSB_E_NOT_FOUND,          /* the command was not found (exit 127) */
+    ZSB_E_LIMIT,          /* a documented maximum was exceeded */
+    ZSB_E_NOT_EXECUTABLE, /* the command exists but cannot be executed (exit 126) */
+    ZSB_E_NOT_FOUND,      /* the command was not found (exit 127) */
     ZSB_E_COUNT
 };
 
@@ -71,15 +71,15 @@ enum zsb_code {
 struct zsb_error {
     enum zsb_code code;
     enum zsb_stage stage;
-    int sys_errno; /* 0 when no system call failed */
+    int sys_errno;                     /* 0 when no system call failed */
     char subject[ZSB_ERROR_FIELD_MAX]; /* typed detail, meaning per code above; may be empty */
     char reason[ZSB_ERROR_FIELD_MAX];
     char msg[ZSB_ERROR_MSG_MAX]; /* one line, no newline, names what and why */
 };
 
-#define ZSB_ERROR_INIT                                                                             \
-    {                                                                                              \
-        ZSB_OK, ZSB_STAGE_NONE, 0, "", "", ""                                                      \
+#define ZSB_ERROR_INIT                                                                                       \
+    {                                                                                                        \
+        ZSB_OK, ZSB_STAGE_NONE, 0, "", "", ""                                                                \
     }
 
 /* snake_case name as serialised ("invalid_path"); "unknown" outside the enumeration. Static storage. */

@@ -20,13 +20,13 @@ enum zsb_step_kind {
     ZSB_STEP_PROC_KNOBS_READ_ONLY,
     ZSB_STEP_PRIVATE_TMP,
     ZSB_STEP_PRIVATE_SHM,
-    ZSB_STEP_VISIBLE,        /* a path under a private mount that must stay visible read-only */
+    ZSB_STEP_VISIBLE, /* a path under a private mount that must stay visible read-only */
     ZSB_STEP_WRITABLE_ROOT,
-    ZSB_STEP_PIN_ANCESTOR,   /* an ancestor of a nested protected path, made unrenamable */
-    ZSB_STEP_PROTECT,        /* an existing protected path, made read-only */
-    ZSB_STEP_PROTECT_MISSING,/* a protected name that does not exist: cannot be created */
-    ZSB_STEP_DENY,           /* an existing path, neither readable nor writable */
-    ZSB_STEP_DENY_MISSING,   /* a denied name that does not exist inside a writable root */
+    ZSB_STEP_PIN_ANCESTOR,    /* an ancestor of a nested protected path, made unrenamable */
+    ZSB_STEP_PROTECT,         /* an existing protected path, made read-only */
+    ZSB_STEP_PROTECT_MISSING, /* a protected name that does not exist: cannot be created */
+    ZSB_STEP_DENY,            /* an existing path, neither readable nor writable */
+    ZSB_STEP_DENY_MISSING,    /* a denied name that does not exist inside a writable root */
     ZSB_STEP_SESSION,
     ZSB_STEP_CLOSE_DESCRIPTORS,
     ZSB_STEP_DROP_CAPABILITIES,

@@ -23,7 +23,7 @@ struct zsb_policy; /* opaque, immutable, may be shared between threads */
 struct zsb_policy_options {
     enum zsb_mode mode;
     enum zsb_network network;
-    const char *workspace;            /* required; an existing directory; relative to the caller's cwd */
+    const char *workspace;             /* required; an existing directory; relative to the caller's cwd */
     const char *const *writable_roots; /* directories, relative to the workspace; workspace-write only */
     size_t writable_root_count;
     const char *const *protected_paths; /* beyond the defaults; relative to the workspace */
@@ -32,14 +32,14 @@ struct zsb_policy_options {
     size_t deny_path_count;
     const char *cwd; /* NULL: the workspace; relative to the workspace */
     enum zsb_env_inherit env_inherit;
-    const char *const *environment;   /* the caller's environment, NULL: the process's `environ` */
-    const char *const *env_set; /* NULL-terminated "KEY=VALUE", applied last; may be NULL */
+    const char *const *environment; /* the caller's environment, NULL: the process's `environ` */
+    const char *const *env_set;     /* NULL-terminated "KEY=VALUE", applied last; may be NULL */
 };
 
-#define ZSB_POLICY_OPTIONS_INIT                                                                    \
-    {                                                                                              \
-        ZSB_MODE_READ_ONLY, ZSB_NETWORK_DENIED, NULL, NULL, 0, NULL, 0, NULL, 0, NULL,             \
-            ZSB_ENV_CORE, NULL, NULL                                                               \
+#define ZSB_POLICY_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        ZSB_MODE_READ_ONLY, ZSB_NETWORK_DENIED, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, ZSB_ENV_CORE, NULL,   \
+            NULL                                                                                             \
     }
 
 /* Most paths (roots, protected and denied together) that a policy may hold. */

@@ -20,20 +20,20 @@ extern "C" {
 enum zsb_stdio {
     ZSB_STDIO_INHERIT = 0, /* pipes, terminals and /dev/null enter; anything else is relayed */
     ZSB_STDIO_NULL,
-    ZSB_STDIO_CAPTURE      /* output only: kept in the outcome, up to capture_max_bytes each */
+    ZSB_STDIO_CAPTURE /* output only: kept in the outcome, up to capture_max_bytes each */
 };
 
 struct zsb_run_options {
     enum zsb_stdio stdio[3];
-    int stdio_fds[3];            /* what INHERIT means, -1: the caller's 0, 1, 2 */
-    uint64_t capture_max_bytes;  /* 0: 1 MiB; more is read and dropped, `truncated` says so */
-    int64_t timeout_ms;          /* <= 0: none */
-    int64_t term_grace_ms;       /* between SIGTERM to the command and the forced end; < 0: 2000 */
-    int cancel_fd;               /* readable (or hung up): cancel; -1: none */
+    int stdio_fds[3];           /* what INHERIT means, -1: the caller's 0, 1, 2 */
+    uint64_t capture_max_bytes; /* 0: 1 MiB; more is read and dropped, `truncated` says so */
+    int64_t timeout_ms;         /* <= 0: none */
+    int64_t term_grace_ms;      /* between SIGTERM to the command and the forced end; < 0: 2000 */
+    int cancel_fd;              /* readable (or hung up): cancel; -1: none */
 };
-#define ZSB_RUN_OPTIONS_INIT                                                                       \
-    {                                                                                              \
-        {ZSB_STDIO_INHERIT, ZSB_STDIO_INHERIT, ZSB_STDIO_INHERIT}, {-1, -1, -1}, 0, 0, -1, -1      \
+#define ZSB_RUN_OPTIONS_INIT                                                                                 \
+    {                                                                                                        \
+        {ZSB_STDIO_INHERIT, ZSB_STDIO_INHERIT, ZSB_STDIO_INHERIT}, {-1, -1, -1}, 0, 0, -1, -1                \
     }
 
 struct zsb_outcome {
@@ -41,13 +41,13 @@ struct zsb_outcome {
     struct zsb_error error; /* code OK when stage is NONE */
     int exited;             /* the command ended by itself with exit_status */
     int exit_status;
-    int signal;             /* the command was ended by this signal, else 0 */
+    int signal; /* the command was ended by this signal, else 0 */
     int timed_out;
     int cancelled;
-    int certain;            /* the whole tree is known to be gone */
+    int certain; /* the whole tree is known to be gone */
     int64_t wall_us, user_us, system_us;
     int64_t max_rss_bytes;
-    char *captured[3];      /* [1], [2]: NUL-terminated captures, else NULL; owned by the outcome */
+    char *captured[3]; /* [1], [2]: NUL-terminated captures, else NULL; owned by the outcome */
     size_t captured_bytes[3];
     int truncated[3];
 };
@@ -70,8 +70,7 @@ ZSB_API int zsb_process_launcher_pid(const struct zsb_process *process);
 ZSB_API void zsb_process_free(struct zsb_process *process);
 ZSB_API void zsb_outcome_clear(struct zsb_outcome *outcome);
 /* start + wait + free. */
-ZSB_API ZSB_MUST_CHECK int zsb_run(const struct zsb_prepared *prepared,
-                                   const struct zsb_run_options *options,
+ZSB_API ZSB_MUST_CHECK int zsb_run(const struct zsb_prepared *prepared, const struct zsb_run_options *options,
                                    struct zsb_outcome *out_outcome, struct zsb_error *err);
 
 #ifdef __cplusplus
