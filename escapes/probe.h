@@ -32,7 +32,8 @@ enum zsb_witness {
     ZSB_WITNESS_PRIVILEGE, /* "capabilities", "no-new-privs", "seccomp": /proc/PID/status of a process of this
                               arm shows any capability, NoNewPrivs 0, Seccomp 0 */
     ZSB_WITNESS_DESCRIPTOR,/* absolute path or link text ("anon_inode:[perf_event]"): a process of this arm holds
-                              an open descriptor on it (for a path: writable) */
+                              an open descriptor on it (for a path: writable). A link text that ends in ":" matches
+                              every text that begins with it ("socket:") */
     ZSB_WITNESS_SURVIVOR,  /* comm name: a process of this arm with that comm lives after the arm's end */
     ZSB_WITNESS_SHM,       /* the outside System V segment holds the plant flag */
     ZSB_WITNESS_COUNT
@@ -137,6 +138,10 @@ const char *zsb_witness_name(enum zsb_witness witness);
 /* Derives the plant flag of attempt `index` from the arm's `plant` (32 hex digits) into out[33].
  * Shared by probe and witness so that both know it and nobody has to send it. */
 void zsb_plant_derive(const char *plant, size_t index, char out[33]);
+
+/* How the program is called: `zuno-escapes attempt ID key=value...`, `zuno-escapes benign ID key=value...`,
+ * `zuno-escapes canary key=value...` (hello and done only, probe id "canary"), `zuno-escapes list`. Exit status 2 and
+ * one line on stderr for wrong words. The benign twin's result is named "benign". */
 
 /* The result protocol, one line each, on the pipe named by ZSB_RESULT_FD, or on stdout where that is closed:
  *   ZSB1 <nonce> hello <probe-id> <attempt|benign> <fd|stdout>
