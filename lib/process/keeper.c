@@ -121,6 +121,22 @@ int zsb_keeper_start(struct zsb_keeper *keeper, const struct zsb_prepared *prepa
     return rc;
 }
 
+void zsb_keeper_revive(struct zsb_keeper *keeper, const struct zsb_prepared *prepared, int sandbox_pid_fd)
+{
+    (void)zsb_pidfd_wait(keeper->pid_fd, 0, NULL);
+    struct zsb_keeper next = {.pid_fd = -1, .helper_fd = -1};
+    ZSB_AUTO_FREE bool *ignored = calloc(prepared->held_count, sizeof(*ignored));
+    if (ignored == NULL || start(&next, prepared, ignored, NULL) != 0 ||
+        zsb_wire_send(next.helper_fd, ZSB_WIRE_PID, sandbox_pid_fd) != 0) {
+        /* The end of the run sweeps in any case. */
+        zsb_keeper_clear(&next);
+        return;
+    }
+    zsb_cleanup_fd(&next.helper_fd);
+    zsb_cleanup_fd(&keeper->pid_fd);
+    keeper->pid_fd = next.pid_fd;
+}
+
 bool zsb_keeper_finish(struct zsb_keeper *keeper, const struct zsb_prepared *prepared)
 {
     if (keeper->pid_fd < 0)

@@ -21,6 +21,7 @@ enum {
     DEFAULT_TERM_GRACE_MS = 2000,
     OUTPUT_GRACE_US = 500000,  /* after the tree's end; only an unconfined command's leftovers can need it */
     FORCED_WAIT_US = 10000000, /* a forced end that takes longer is reported as uncertain */
+    SETUP_MAX_US = 30000000,   /* a launcher stuck on a dead automount or network mount */
     NATIVE_KILL_US = 5000000, /* an unconfined supervisor's time to end its tree before it is killed itself */
     POLL_MAX = 16,
 };
@@ -33,7 +34,9 @@ struct zsb_process {
     int status_fd;
     int launcher_fd; /* pidfd of what we started: the launcher, or the helper itself */
     pid_t launcher_pid;
-    int helper_fd; /* pidfd of the helper, PID 1 of the sandbox; -1 until it announced itself */
+    int keeper_watch; /* pidfd of the keeper while it has to live; -1: none, or it was replaced once already
+                       */
+    int helper_fd;    /* pidfd of the helper, PID 1 of the sandbox; -1 until it announced itself */
     bool launcher_gone, helper_gone, status_ended;
     int launcher_status;
     bool started, exited; /* the command executed; the command ended by itself */
@@ -159,6 +162,7 @@ static int begin(struct zsb_process *process, struct zsb_error *err)
     zsb_streams_started(process->streams);
     zsb_cleanup_fd(&process->keeper.helper_fd);
     process->keeper.helper_fd = -1;
+    process->keeper_watch = process->keeper.pid_fd;
     return 0;
 }
 
@@ -172,7 +176,7 @@ int zsb_process_start(const struct zsb_prepared *prepared, const struct zsb_run_
         return zsb_error_no_memory(err, ZSB_STAGE_SPAWN);
     process->prepared = prepared;
     process->options = *options;
-    process->status_fd = process->launcher_fd = process->helper_fd = -1;
+    process->status_fd = process->launcher_fd = process->helper_fd = process->keeper_watch = -1;
     process->keeper.pid_fd = process->keeper.helper_fd = -1;
     for (int i = 0; i < 3; i++)
         process->streams[i].child_fd = process->streams[i].pipe_fd = -1;
@@ -313,8 +317,10 @@ static int64_t earliest(int64_t a, int64_t b)
 static int next_timeout_ms(const struct zsb_process *process)
 {
     int64_t due_us = 0;
+    if (!process->started && !process->forced)
+        due_us = process->begin_us + SETUP_MAX_US;
     if (!process->term_sent && !process->forced && !process->exited)
-        due_us = process->deadline_us;
+        due_us = earliest(due_us, process->deadline_us);
     if (process->term_sent && !process->forced)
         due_us = earliest(due_us, process->force_at_us);
     if (process->forced)
@@ -331,6 +337,13 @@ static int next_timeout_ms(const struct zsb_process *process)
 static void act_on_time(struct zsb_process *process)
 {
     int64_t now_us = zsb_now_us();
+    if (!process->started && !process->forced && !process->failed &&
+        now_us >= process->begin_us + SETUP_MAX_US) {
+        process->failed = true;
+        (void)zsb_error_set(&process->error, ZSB_E_LAUNCHER, ZSB_STAGE_CONFINE, 0,
+                            "the sandbox was not ready after %d s", SETUP_MAX_US / 1000000);
+        zsb_process_kill(process);
+    }
     if (process->deadline_us != 0 && now_us >= process->deadline_us && !process->term_sent &&
         !process->forced && !process->exited) {
         process->timed_out = true;
@@ -360,7 +373,7 @@ static bool finished(struct zsb_process *process)
 struct watched {
     struct pollfd fds[POLL_MAX];
     size_t count;
-    size_t status, cancel, launcher, helper; /* index, or POLL_MAX */
+    size_t status, cancel, launcher, helper, keeper; /* index, or POLL_MAX */
 };
 
 static size_t watch(struct watched *set, int fd)
@@ -371,7 +384,8 @@ static size_t watch(struct watched *set, int fd)
 
 static void collect(struct zsb_process *process, struct watched *set)
 {
-    *set = (struct watched){.status = POLL_MAX, .cancel = POLL_MAX, .launcher = POLL_MAX, .helper = POLL_MAX};
+    *set = (struct watched){
+        .status = POLL_MAX, .cancel = POLL_MAX, .launcher = POLL_MAX, .helper = POLL_MAX, .keeper = POLL_MAX};
     set->count = zsb_streams_poll(process->streams, set->fds);
     if (!process->status_ended)
         set->status = watch(set, process->status_fd);
@@ -381,6 +395,8 @@ static void collect(struct zsb_process *process, struct watched *set)
         set->launcher = watch(set, process->launcher_fd);
     if (process->helper_fd >= 0 && !process->helper_gone)
         set->helper = watch(set, process->helper_fd);
+    if (process->keeper_watch >= 0 && process->helper_fd >= 0 && !process->helper_gone)
+        set->keeper = watch(set, process->keeper_watch);
 }
 
 static bool fired(const struct watched *set, size_t index)
@@ -399,6 +415,11 @@ static void act(struct zsb_process *process, const struct watched *set)
     }
     if (fired(set, set->helper))
         process->helper_gone = true;
+    if (fired(set, set->keeper)) {
+        process->keeper_watch = -1;
+        if (!process->helper_gone)
+            zsb_keeper_revive(&process->keeper, process->prepared, process->helper_fd);
+    }
     if (fired(set, set->launcher)) {
         (void)zsb_pidfd_wait(process->launcher_fd, 0, &process->launcher_status);
         process->launcher_gone = true;

@@ -52,6 +52,8 @@ struct zsb_keeper {
 };
 
 int zsb_keeper_start(struct zsb_keeper *keeper, const struct zsb_prepared *prepared, struct zsb_error *err);
+/* The keeper died while the sandbox lives: another one takes over its stubs and watches sandbox_pid_fd. */
+void zsb_keeper_revive(struct zsb_keeper *keeper, const struct zsb_prepared *prepared, int sandbox_pid_fd);
 /* Waits for the stubs to be gone; when the keeper was killed, another one sweeps. True when all is clean. */
 bool zsb_keeper_finish(struct zsb_keeper *keeper, const struct zsb_prepared *prepared);
 void zsb_keeper_clear(struct zsb_keeper *keeper);
