@@ -2,8 +2,8 @@
  *
  * The result model of a campaign, and the call that runs one. reports/ reads these structs and nothing else.
  *
- * A campaign runs every selected trial (probe x mode x network) in worker processes of its own, in a lab that is
- * removed afterwards. Not thread safe: call it from one thread of a process without other threads.
+ * A campaign runs every selected trial (probe x mode x network) in worker processes of its own, in a lab that
+ * is removed afterwards. Not thread safe: call it from one thread of a process without other threads.
  */
 #ifndef ZSB_CAMPAIGN_H
 #define ZSB_CAMPAIGN_H
@@ -35,7 +35,7 @@ enum zsb_arm_status {
     ZSB_ARM_NO_REPORT,     /* ended without an authentic report */
     ZSB_ARM_CRASHED,       /* hello but no done */
     ZSB_ARM_TIMED_OUT,
-    ZSB_ARM_UNATTESTED,    /* an authentic-looking report, but no such process was seen outside */
+    ZSB_ARM_UNATTESTED, /* an authentic-looking report, but no such process was seen outside */
 };
 const char *zsb_arm_status_name(enum zsb_arm_status status);
 
@@ -117,15 +117,17 @@ struct zsb_campaign {
 
 /* Runs. 0 also when trials escaped or erred: the campaign says so. Errors: the backend's probe errors (stage
  * resolve), io, helper, invalid_argument (no probe matches a glob, subject reason names the glob). */
-ZSB_MUST_CHECK int zsb_campaign_run(const struct zsb_campaign_options *options, struct zsb_campaign *out_campaign,
-                                    struct zsb_error *err);
+ZSB_MUST_CHECK int zsb_campaign_run(const struct zsb_campaign_options *options,
+                                    struct zsb_campaign *out_campaign, struct zsb_error *err);
 void zsb_campaign_clear(struct zsb_campaign *campaign);
 
-/* Launcher file (schema zuno-sandbox/launcher/v1). Unknown or duplicate keys, wrong types, unknown placeholders:
- * invalid_argument whose message names file, key and rule. */
-ZSB_MUST_CHECK int zsb_launcher_load(const char *path, struct zsb_launcher **out_launcher, struct zsb_error *err);
-ZSB_MUST_CHECK int zsb_launcher_parse(const char *text, size_t size_bytes, const char *file_name, const char *dir,
-                                      struct zsb_launcher **out_launcher, struct zsb_error *err);
+/* Launcher file (schema zuno-sandbox/launcher/v1). Unknown or duplicate keys, wrong types, unknown
+ * placeholders: invalid_argument whose message names file, key and rule. */
+ZSB_MUST_CHECK int zsb_launcher_load(const char *path, struct zsb_launcher **out_launcher,
+                                     struct zsb_error *err);
+ZSB_MUST_CHECK int zsb_launcher_parse(const char *text, size_t size_bytes, const char *file_name,
+                                      const char *dir, struct zsb_launcher **out_launcher,
+                                      struct zsb_error *err);
 void zsb_launcher_free(struct zsb_launcher *launcher);
 const char *zsb_launcher_name(const struct zsb_launcher *launcher);
 bool zsb_launcher_has_mode(const struct zsb_launcher *launcher, enum zsb_mode mode);
