@@ -96,6 +96,9 @@ _Noreturn static void play(const struct zsb_actor_start *start, struct script *s
     if (rc != 0)
         fail("verifier: cannot set up the arm's process", rc);
     if (start->kind == ZSB_ACTOR_BACKEND) {
+        /* The runner does not exec, so nothing is closed for it. */
+        for (size_t i = 0; i < ZSB_ARRAY_SIZE(start->reading_fds); i++)
+            (void)close(start->reading_fds[i]);
         (void)close(script->cancel_fds[1]);
         (void)close(script->news_fds[0]);
         zsb_child_leave(zsb_runner_main(start, &script->words, script->cancel_fds[0], script->news_fds[1]));

@@ -17,6 +17,7 @@ struct zsb_actor_start {
     const struct zsb_subject *subject; /* unused for bare */
     const char *helper_path;
     int result_fd, stdout_fd, stderr_fd; /* writing ends, borrowed */
+    int reading_fds[3];                  /* their other ends, which no child may keep open */
 };
 
 struct zsb_actor {

@@ -106,6 +106,7 @@ static int start_actor(struct run *run)
             .result_fd = pipes[STREAM_RESULT][1],
             .stdout_fd = pipes[STREAM_STDOUT][1],
             .stderr_fd = pipes[STREAM_STDERR][1],
+            .reading_fds = {pipes[0][0], pipes[1][0], pipes[2][0]},
         };
         rc = zsb_actor_start(&start, &run->actor);
     }
@@ -166,7 +167,12 @@ static bool is_flooded(const struct run *run)
     return false;
 }
 
-/* 1 while more may come. */
+static bool may_come(const struct run *run)
+{
+    return run->streams[STREAM_RESULT] >= 0 || run->streams[STREAM_STDOUT] >= 0 || !run->actor.ended;
+}
+
+/* 0 when the time is up. */
 static bool wait_for_more(struct run *run, int64_t deadline_us)
 {
     struct pollfd fds[STREAM_COUNT + 1];
@@ -181,16 +187,14 @@ static bool wait_for_more(struct run *run, int64_t deadline_us)
     (void)poll(fds, STREAM_COUNT + 1, (int)(left_us / 1000) + 1);
     for (size_t i = 0; i < STREAM_COUNT; i++)
         read_stream(run, i);
-    return run->streams[STREAM_RESULT] >= 0 || run->streams[STREAM_STDOUT] >= 0 || !run->actor.ended;
+    return true;
 }
 
 static void gather(struct run *run)
 {
     int64_t deadline_us = zsb_now_us() + run->spec->deadline_ms * 1000;
-    bool more = true;
-    while (more) {
+    while (may_come(run) && wait_for_more(run, deadline_us)) {
         bool had_ended = run->actor.ended;
-        more = wait_for_more(run, deadline_us);
         read_report(run);
         if (run->report.done || run->report.malformed != NULL || is_flooded(run))
             return;

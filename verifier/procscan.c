@@ -217,6 +217,14 @@ static bool is_same_object(const char *link_path, const char *link_text, const c
     return theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
+/* A target that ends in ":" stands for every text that begins with it. */
+static bool is_link_text(const char *text, const char *target)
+{
+    size_t length = strlen(target);
+    bool prefix = length > 0 && target[length - 1] == ':';
+    return prefix ? strncmp(text, target, length) == 0 : strcmp(text, target) == 0;
+}
+
 int zsb_proc_has_descriptor(pid_t pid, const char *target, char *saw, size_t saw_size)
 {
     char path[64];
@@ -234,7 +242,7 @@ int zsb_proc_has_descriptor(pid_t pid, const char *target, char *saw, size_t saw
         text[n] = '\0';
         (void)snprintf(link_path, sizeof(link_path), "/proc/%d/fd/%.20s", (int)pid, entry->d_name);
         bool is_path = target[0] == '/';
-        if (is_path ? !is_same_object(link_path, text, target) : strcmp(text, target) != 0)
+        if (is_path ? !is_same_object(link_path, text, target) : !is_link_text(text, target))
             continue;
         if (is_path && !is_writable_descriptor(pid, entry->d_name))
             continue;

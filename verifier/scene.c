@@ -271,8 +271,9 @@ static void add_outside_words(const struct zsb_scene *scene, struct zsb_strv *wo
 
 void zsb_scene_add_words(const struct zsb_scene *scene, const char *what, struct zsb_strv *words)
 {
-    zsb_strv_add(words, scene->probe->id);
     zsb_strv_add(words, what);
+    if (strcmp(what, "canary") != 0)
+        zsb_strv_add(words, scene->probe->id);
     zsb_strv_addf(words, "nonce=%s", scene->nonce);
     zsb_strv_addf(words, "lab=%s", scene->path);
     zsb_strv_addf(words, "plant=%s", scene->plant);

@@ -60,7 +60,7 @@ int zsb_scene_open(struct zsb_scene *scene, const struct zsb_lab *lab, const str
 /* Ends the victim, closes everything, removes the trial directory. */
 void zsb_scene_close(struct zsb_scene *scene);
 
-/* The probe's words: "PROBE attempt|benign key=value ...", without argv[0]. */
+/* The probe's words: "attempt|benign ID key=value ..." or "canary key=value ...", without argv[0]. */
 void zsb_scene_add_words(const struct zsb_scene *scene, const char *what, struct zsb_strv *words);
 
 /* 1 when the attempt belongs to this mode. */

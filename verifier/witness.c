@@ -239,14 +239,20 @@ static bool any_tripped(const struct zsb_witness_input *input, const struct zsb_
     return false;
 }
 
-static bool is_accounted_for(const struct zsb_witness_input *input, const char *path)
+/* By an attempt's own target, or by one that tripped further down: a new name also touches its directory. */
+static bool is_accounted_for(const struct zsb_witness_input *input, const struct zsb_arm_result *result,
+                             const char *path)
 {
     const struct zsb_probe *probe = input->spec->probe;
-    for (size_t i = 0; i < probe->attempt_count; i++)
-        if (probe->attempts[i].witness == ZSB_WITNESS_TREE &&
-            zsb_attempt_in_mode(&probe->attempts[i], input->spec->mode) &&
-            zsb_witness_covers(probe->attempts[i].target, path))
+    for (size_t i = 0, row = 0; i < probe->attempt_count && row < result->attempt_count; i++) {
+        const struct zsb_attempt *attempt = &probe->attempts[i];
+        if (!zsb_attempt_in_mode(attempt, input->spec->mode))
+            continue;
+        bool witnessed = result->attempts[row++].witnessed;
+        if (attempt->witness == ZSB_WITNESS_TREE && (zsb_witness_covers(attempt->target, path) ||
+                                                     (witnessed && zsb_path_within(attempt->target, path))))
             return true;
+    }
     return false;
 }
 
@@ -262,7 +268,7 @@ static void see_unexpected_changes(const struct zsb_witness_input *input, struct
     char saw[512];
     for (size_t i = 0; i < input->change_count; i++) {
         const char *path = input->changes[i].path;
-        if (!is_forbidden(input, path) || is_accounted_for(input, path))
+        if (!is_forbidden(input, path) || is_accounted_for(input, result, path))
             continue;
         (void)snprintf(saw, sizeof(saw), "unexpected change at %.300s: %s", path, input->changes[i].what);
         zsb_arm_add_extra(result, "unexpected-change", saw);
