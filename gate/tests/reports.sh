@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Real output of every subcommand that prints JSON, against the schemas; and the exit codes of verify and gate.
+# usage: reports.sh PROGRAM VALIDATE_PY SCHEMA_DIR
+set -eu
+program=$1 validate=$2 schemas=$3
+
+fail() {
+    echo "reports.sh: $*" >&2
+    exit 1
+}
+
+# exits CODE COMMAND...: the command must exit with CODE
+exits() {
+    expected=$1
+    shift
+    code=0
+    "$@" || code=$?
+    [ "$code" -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+
+dir=$(mktemp -d /var/tmp/zsb-reports-XXXXXX)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+if ! "$program" run -- true; then
+    [ "${ZSB_MUST_WORK:-}" != 1 ] || fail "this host must be able to confine"
+    exit 77
+fi
+
+exits 0 "$program" probes --format json >probes.json
+exits 0 "$program" probes show fs.write-outside --format json >probe.json
+exits 0 "$program" policy show --mode workspace-write --deny /etc/shadow --format json >policy.json
+exits 2 "$program" policy show --backend native --format json >policy-native.json
+exits 3 "$program" run --outcome outcome.json -- sh -c 'exit 3'
+exits 125 "$program" run --outcome outcome-failed.json --workspace /nowhere -- true
+exits 0 "$program" verify --probe 'fs.write-*' --probe net.tcp --mode read-only --mode workspace-write \
+    --format json --output campaign.json
+exits 2 "$program" verify --probe 'no.such'
+exits 1 "$program" gate --format json --output gate.json
+exits 0 "$program" gate --preview --format json >gate-preview.json
+exits 0 "$program" gate --preview --output gate.txt
+
+grep -q '"decision":	"refuse"' gate.json || fail "gate without --preview must refuse"
+grep -q '"decision":	"grant"' gate-preview.json || fail "gate --preview must grant here"
+grep -q 'decision  *grant (preview)' gate.txt || fail "the text report must end in the decision"
+
+# A launcher that confines nothing must be found out.
+cat >open.json <<END
+{"schema":"zuno-sandbox/launcher/v1","name":"open","argv":["{command}"],"modes":["read-only"],"network":"deny"}
+END
+exits 1 "$program" verify --launcher open.json --probe fs.write-outside --format json --output open-campaign.json
+# One that runs nothing proves nothing.
+cat >idle.json <<END
+{"schema":"zuno-sandbox/launcher/v1","name":"idle","argv":["/bin/true","{command}"],"modes":["read-only"],"network":"deny"}
+END
+exits 4 "$program" verify --launcher idle.json --probe fs.write-outside --format json --output idle-campaign.json
+
+for file in *.json; do
+    case $file in open.json | idle.json) continue ;; esac
+    set -- "$@" "$dir/$file"
+done
+shift 3
+exec_code=0
+/usr/bin/python3 "$validate" "$schemas" "$@" || exec_code=$?
+exit "$exec_code"
