@@ -258,9 +258,10 @@ static int check_conflicts(const struct zsb_policy *policy, struct zsb_error *er
 
 static int resolve_cwd(struct zsb_policy *policy, const char *text, struct zsb_error *err)
 {
-    ZSB_AUTO_FREE char *joined = text == NULL     ? strdup(policy->workspace.path)
-                                 : text[0] == '/' ? strdup(text)
-                                                  : zsb_strdupf("%s/%s", policy->workspace.path, text);
+    bool as_is = text != NULL && (text[0] == '/' || text[0] == '\0'); /* an empty one is refused below */
+    ZSB_AUTO_FREE char *joined = text == NULL ? strdup(policy->workspace.path)
+                                 : as_is      ? strdup(text)
+                                              : zsb_strdupf("%s/%s", policy->workspace.path, text);
     if (joined == NULL)
         return zsb_error_no_memory(err, ZSB_STAGE_POLICY);
     int rc = zsb_path_open_directory("working directory", joined, "cwd", &policy->cwd, err);
