@@ -165,7 +165,7 @@ TCase *zsb_test_case(Suite *suite, const char *name, int timeout_s)
 int zsb_test_run(Suite *suite, enum fork_status fork_status)
 {
     (void)snprintf(base, sizeof(base), "/var/tmp/zsb-lib-test-XXXXXX");
-    if (mkdtemp(base) == NULL) {
+    if (mkdtemp(base) == NULL || chmod(base, 0755) < 0) {
         perror(base);
         return EXIT_FAILURE;
     }
