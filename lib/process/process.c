@@ -404,6 +404,29 @@ static bool fired(const struct watched *set, size_t index)
     return index < POLL_MAX && set->fds[index].revents != 0;
 }
 
+static void drain_status(struct zsb_process *process)
+{
+    if (process->status_fd < 0)
+        return;
+    (void)zsb_set_nonblock(process->status_fd, true);
+    while (!process->status_ended && process->status_fd >= 0) {
+        struct pollfd one = {.fd = process->status_fd, .events = POLLIN};
+        if (poll(&one, 1, 0) <= 0)
+            return;
+        read_status(process);
+    }
+}
+
+/* Asked anew: the helper's last words and its end may have come after the poll that saw the launcher end. */
+static bool helper_is_alive(struct zsb_process *process)
+{
+    drain_status(process);
+    struct pollfd helper = {.fd = process->helper_fd, .events = POLLIN};
+    if (process->helper_fd >= 0 && poll(&helper, 1, 0) == 1)
+        process->helper_gone = true;
+    return process->helper_fd >= 0 && !process->helper_gone;
+}
+
 static void act(struct zsb_process *process, const struct watched *set)
 {
     zsb_streams_move(process->streams);
@@ -425,21 +448,8 @@ static void act(struct zsb_process *process, const struct watched *set)
         process->launcher_gone = true;
         if (!process->prepared->confined)
             process->helper_gone = true;
-        else if (!process->helper_gone && process->helper_fd >= 0 && !process->exited)
+        else if (helper_is_alive(process) && !process->exited)
             zsb_process_kill(process); /* somebody killed the launcher: its child must not go on */
-    }
-}
-
-static void drain_status(struct zsb_process *process)
-{
-    if (process->status_fd < 0)
-        return;
-    (void)zsb_set_nonblock(process->status_fd, true);
-    while (!process->status_ended && process->status_fd >= 0) {
-        struct pollfd one = {.fd = process->status_fd, .events = POLLIN};
-        if (poll(&one, 1, 0) <= 0)
-            return;
-        read_status(process);
     }
 }
 
