@@ -440,7 +440,7 @@ static void act(struct zsb_process *process, const struct watched *set)
         process->helper_gone = true;
     if (fired(set, set->keeper)) {
         process->keeper_watch = -1;
-        if (!process->helper_gone)
+        if (helper_is_alive(process))
             zsb_keeper_revive(&process->keeper, process->prepared, process->helper_fd);
     }
     if (fired(set, set->launcher)) {
