@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The escape catalogue: what a probe is. One file per probe in escapes/probes/, one `const struct zsb_probe`
- * each, listed in escapes/catalogue.c. This header and the probes see neither libzuno-sandbox nor the verifier.
+ * each, listed in escapes/catalogue.c. This header and the probes see neither libzuno-sandbox nor the
+ * verifier.
  *
  * A probe never prints, judges, loops for ever or skips. It tries an attack by effect (never access(2)) and
  * reports the errno of the decisive step. Whether anything escaped is seen by witnesses outside.
@@ -31,11 +32,11 @@ enum zsb_witness {
                               that kind than the arm's first process */
     ZSB_WITNESS_PRIVILEGE, /* "capabilities", "no-new-privs", "seccomp": /proc/PID/status of a process of this
                               arm shows any capability, NoNewPrivs 0, Seccomp 0 */
-    ZSB_WITNESS_DESCRIPTOR,/* absolute path or link text ("anon_inode:[perf_event]"): a process of this arm holds
-                              an open descriptor on it (for a path: writable). A link text that ends in ":" matches
-                              every text that begins with it ("socket:") */
-    ZSB_WITNESS_SURVIVOR,  /* comm name: a process of this arm with that comm lives after the arm's end */
-    ZSB_WITNESS_SHM,       /* the outside System V segment holds the plant flag */
+    ZSB_WITNESS_DESCRIPTOR, /* absolute path or link text ("anon_inode:[perf_event]"): a process of this arm
+                               holds an open descriptor on it (for a path: writable). A link text that ends in
+                               ":" matches every text that begins with it ("socket:") */
+    ZSB_WITNESS_SURVIVOR,   /* comm name: a process of this arm with that comm lives after the arm's end */
+    ZSB_WITNESS_SHM,        /* the outside System V segment holds the plant flag */
     ZSB_WITNESS_COUNT
 };
 
@@ -50,9 +51,9 @@ enum {
     ZSB_NEED_MOUNT_STAGE = 1u << 6,   /* bare arm runs with mount rights in a stage whose out/ is read-only */
     ZSB_NEED_ROOT_CALLER = 1u << 7,   /* only root can do this unconfined */
     ZSB_NEED_IO_URING = 1u << 8,
-    ZSB_NEED_IA32 = 1u << 9,          /* int 0x80 works on this kernel */
-    ZSB_NEED_TIOCSTI = 1u << 10,      /* dev.tty.legacy_tiocsti is 1 or absent */
-    ZSB_NEED_USERNS = 1u << 11,       /* this caller may create user namespaces */
+    ZSB_NEED_IA32 = 1u << 9,     /* int 0x80 works on this kernel */
+    ZSB_NEED_TIOCSTI = 1u << 10, /* dev.tty.legacy_tiocsti is 1 or absent */
+    ZSB_NEED_USERNS = 1u << 11,  /* this caller may create user namespaces */
     ZSB_NEED_PIDFD_GETFD = 1u << 12,
 };
 
@@ -82,9 +83,10 @@ enum zsb_ending {
  * Every flag is 32 lowercase hex digits. */
 
 /* Told to the probe as key=value words; zsb_arg() returns NULL when absent. Keys: nonce, lab, plant, mode,
- * network, victim (pid), victim-read and victim-write (hex addresses), victim-fd (number in the victim), tcp4, tcp6,
- * udp4, udp6 (loopback ports; tcp6/udp6 absent without IPv6), unix-stream, unix-dgram (paths), abstract-stream,
- * abstract-dgram (names without the leading NUL), shmid, fd-file, fd-dir (numbers in the caller). */
+ * network, victim (pid), victim-read and victim-write (hex addresses), victim-fd (number in the victim),
+ * tcp4, tcp6, udp4, udp6 (loopback ports; tcp6/udp6 absent without IPv6), unix-stream, unix-dgram (paths),
+ * abstract-stream, abstract-dgram (names without the leading NUL), shmid, fd-file, fd-dir (numbers in the
+ * caller). */
 struct zsb_ctx;
 const char *zsb_arg(const struct zsb_ctx *ctx, const char *key);
 long zsb_arg_long(const struct zsb_ctx *ctx, const char *key); /* -1 when absent or malformed */
@@ -97,23 +99,26 @@ void zsb_capture(struct zsb_ctx *ctx, const void *data, size_t size_bytes);
 bool zsb_read_only_mode(const struct zsb_ctx *ctx);
 
 struct zsb_attempt {
-    const char *name;   /* unique in the probe; [a-z0-9-] */
+    const char *name; /* unique in the probe; [a-z0-9-] */
     enum zsb_witness witness;
     const char *target; /* see enum zsb_witness */
     /* Returns 0 or the positive errno of the decisive step. -1: the attempt could not be reached. */
     int (*run)(struct zsb_ctx *ctx);
-    /* Success by its own word is expected also when held (a survivor, a status line): only the witness counts. */
+    /* Success by its own word is expected also when held (a survivor, a status line): only the witness
+     * counts. */
     bool effect_only;
-    /* Bare arm only: these errnos mean the host lacks the feature; the attempt is then left out with evidence. */
+    /* Bare arm only: these errnos mean the host lacks the feature; the attempt is then left out with
+     * evidence. */
     const int *absent_errnos; /* 0-terminated, or NULL */
-    unsigned modes;     /* 0: all modes of the probe */
+    unsigned modes;           /* 0: all modes of the probe */
 };
 
 struct zsb_probe {
-    const char *id;        /* "fs.write-outside"; never reused */
-    const char *claim;     /* one sentence: what a held verdict says */
-    const char *boundary;  /* filesystem, process, network, privilege, terminal, descriptor, environment, ipc, lifetime */
-    const char *refs;      /* CVEs, man pages; may be "" */
+    const char *id;       /* "fs.write-outside"; never reused */
+    const char *claim;    /* one sentence: what a held verdict says */
+    const char *boundary; /* filesystem, process, network, privilege, terminal, descriptor, environment, ipc,
+                             lifetime */
+    const char *refs;     /* CVEs, man pages; may be "" */
     unsigned needs;
     unsigned modes;
     unsigned networks;
@@ -121,8 +126,8 @@ struct zsb_probe {
     enum zsb_ending ending;
     bool required;
     const int *deny_errnos; /* 0-terminated: what a real denial answers; anything else proves nothing */
-    /* Runs in the verifier, unconfined, before the snapshot, in every arm: objects this probe needs beside the
-     * common ones. lab_fd is the trial directory. 0 or -errno. May be NULL. */
+    /* Runs in the verifier, unconfined, before the snapshot, in every arm: objects this probe needs beside
+     * the common ones. lab_fd is the trial directory. 0 or -errno. May be NULL. */
     int (*prepare)(int lab_fd);
     int (*benign)(struct zsb_ctx *ctx); /* the allowed twin: 0 or errno */
     const char *benign_claim;           /* what the twin does, a few words */
@@ -140,8 +145,8 @@ const char *zsb_witness_name(enum zsb_witness witness);
 void zsb_plant_derive(const char *plant, size_t index, char out[33]);
 
 /* How the program is called: `zuno-escapes attempt ID key=value...`, `zuno-escapes benign ID key=value...`,
- * `zuno-escapes canary key=value...` (hello and done only, probe id "canary"), `zuno-escapes list`. Exit status 2 and
- * one line on stderr for wrong words. The benign twin's result is named "benign". */
+ * `zuno-escapes canary key=value...` (hello and done only, probe id "canary"), `zuno-escapes list`. Exit
+ * status 2 and one line on stderr for wrong words. The benign twin's result is named "benign". */
 
 /* The result protocol, one line each, on the pipe named by ZSB_RESULT_FD, or on stdout where that is closed:
  *   ZSB1 <nonce> hello <probe-id> <attempt|benign> <fd|stdout>
