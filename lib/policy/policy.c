@@ -114,7 +114,7 @@ static int pin_ancestors(struct zsb_policy *policy, const char *path, const char
                          struct zsb_error *err)
 {
     const struct zsb_path *root = zsb_policy_root_of(policy, path, true);
-    if (root == NULL)
+    if (root == NULL || strcmp(root->path, path) == 0)
         return 0;
     for (size_t at = strlen(root->path) + 1; path[at] != '\0'; at++) {
         if (path[at] != '/')

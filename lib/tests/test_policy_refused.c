@@ -126,6 +126,8 @@ static const struct row refused[] = {
          .root = "sub/inner", .protect = "sub"),
     PATH(.reason = "root is a protected path", .rule = "lies in a protected path", .mode = WRITE,
          .root = "sub", .protect = "sub"),
+    PATH(.reason = "the workspace is a protected path", .rule = "lies in a protected path", .mode = WRITE,
+         .protect = "."),
     PATH(.reason = "root inside a default protected path", .rule = "lies in a protected path", .mode = WRITE,
          .root = ".git/inner"),
     PATH(.reason = "root inside a denied path", .rule = "lies in a denied path", .mode = WRITE,
