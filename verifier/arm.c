@@ -70,8 +70,6 @@ static void fail(struct run *run, enum zsb_arm_status status, const char *detail
 static int take_snapshot(struct run *run, struct zsb_snapshot *out)
 {
     static const char *const skip[] = {"bin", "hidden", NULL};
-    if (run->spec->arm == ZSB_ARM_BENIGN)
-        return 0;
     return zsb_snapshot_take(run->scene.dir_fd, skip, out);
 }
 
@@ -358,6 +356,8 @@ static void look_again(struct run *run)
         fail(run, ZSB_ARM_UNATTESTED, "the trial directory could not be read again");
     else if (run->scene.victim.pid > 0 && !run->scene.victim.dead && !run->scene.victim.answered)
         fail(run, ZSB_ARM_UNATTESTED, "the victim does not answer");
+    else
+        run->spec->place->is_clean = input.change_count == 0;
     zsb_witness_end(&input, run->result);
 }
 
@@ -418,7 +418,7 @@ static void perform(struct run *run)
 {
     char detail[256];
     int rc = zsb_scene_open(&run->scene, run->spec->lab, run->spec->probe, run->spec->mode,
-                            run->spec->network, run->spec->trial_name);
+                            run->spec->network, run->spec->place);
     if (rc != 0) {
         (void)snprintf(detail, sizeof(detail), "the verifier could not set up %s: %s", run->scene.trouble,
                        strerror(-rc));

@@ -9,6 +9,8 @@
 #include "verifier/campaign.h"
 #include "verifier/lab.h"
 
+struct zsb_place; /* scene.h */
+
 struct zsb_arm_spec {
     enum zsb_arm arm;
     const struct zsb_lab *lab;
@@ -17,8 +19,8 @@ struct zsb_arm_spec {
     enum zsb_network network;
     const struct zsb_subject *subject;
     const char *helper_path;
-    const char *trial_name; /* of the directory in the lab */
-    int64_t deadline_ms;    /* for the report */
+    struct zsb_place *place;
+    int64_t deadline_ms; /* for the report */
 };
 enum { ZSB_ARM_DEADLINE_MS = 10000, ZSB_CANARY_DEADLINE_MS = 5000 };
 

@@ -207,8 +207,3 @@ int zsb_lab_make_trial(const struct zsb_lab *lab, const char *name, enum zsb_fix
     *out_fd = zsb_steal_fd(&fd);
     return 0;
 }
-
-int zsb_lab_remove_trial(const struct zsb_lab *lab, const char *name)
-{
-    return zsb_remove_tree_at(lab->dir_fd, name);
-}

@@ -6,7 +6,7 @@
  *     lock                                      locked for as long as the campaign lives
  *     bin/zuno-escapes                          the attacker's binary
  *     template-repo/, template-plain/           what every trial directory is copied from
- *     t<number>.<arm>/                          one trial directory per arm, see escapes/probe.h
+ *     t<number>.<arm>/                          trial directories, see escapes/probe.h
  *
  * The parent is /var/tmp by default, because a private /tmp inside the sandbox would fake denials. A lab
  * whose owner died is found by its free lock and removed by the next campaign of the same user.
@@ -45,9 +45,10 @@ void zsb_lab_init(struct zsb_lab *lab);
 /* Removes every lab of this user below parent_fd whose lock is free; returns how many went. */
 size_t zsb_lab_sweep(int parent_fd);
 
-/* A fresh trial directory <lab>/<name> with the fixture of a probe. 0 or -errno; *out_fd is the caller's. */
+/* A fresh trial directory <lab>/<name>, removed with the lab and not before: ext4 is slow at making files
+ * where many were deleted a moment ago (see recently_deleted() in the kernel's fs/ext4/ialloc.c). Made with
+ * the fixture of a probe. 0 or -errno; *out_fd is the caller's. */
 int zsb_lab_make_trial(const struct zsb_lab *lab, const char *name, enum zsb_fixture fixture, int *out_fd);
-int zsb_lab_remove_trial(const struct zsb_lab *lab, const char *name);
 
 /* Makes both templates inside the lab (lab_template.c). */
 ZSB_MUST_CHECK int zsb_lab_make_templates(const struct zsb_lab *lab, struct zsb_error *err);

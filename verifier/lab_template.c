@@ -206,16 +206,24 @@ static int run_git(const char *repo, const char *const *words, size_t word_count
 static int make_repository(const struct zsb_lab *lab, struct zsb_error *err)
 {
     static const char *const init[] = {"init", "-q", "--template=", "-b", "main"};
+    static const char *const no_logs[] = {"config", "core.logAllRefUpdates", "false"};
     static const char *const add[] = {"add", "tracked.txt", "sub/file.txt"};
-    static const char *const commit[] = {"-c", "commit.gpgsign=false", "commit", "-q", "-m", "lab"};
+    static const char *const commit[] = {"commit", "-q", "-m", "lab"};
+    /* Few files: every arm gets a copy, and file systems are slow at making names anew. */
+    static const char *const pack[] = {"repack", "-a", "-d", "-q"};
+    static const struct {
+        const char *const *words;
+        size_t count;
+    } steps[] = {
+        {init, ZSB_ARRAY_SIZE(init)},     {no_logs, ZSB_ARRAY_SIZE(no_logs)}, {add, ZSB_ARRAY_SIZE(add)},
+        {commit, ZSB_ARRAY_SIZE(commit)}, {pack, ZSB_ARRAY_SIZE(pack)},
+    };
     ZSB_AUTO_FREE char *repo = zsb_strdupf("%s/template-repo/ws", lab->path);
     if (repo == NULL)
         return zsb_error_no_memory(err, ZSB_STAGE_SPAWN);
-    int rc = run_git(repo, init, ZSB_ARRAY_SIZE(init), err);
-    if (rc == 0)
-        rc = run_git(repo, add, ZSB_ARRAY_SIZE(add), err);
-    if (rc == 0)
-        rc = run_git(repo, commit, ZSB_ARRAY_SIZE(commit), err);
+    int rc = 0;
+    for (size_t i = 0; i < ZSB_ARRAY_SIZE(steps) && rc == 0; i++)
+        rc = run_git(repo, steps[i].words, steps[i].count, err);
     return rc;
 }
 

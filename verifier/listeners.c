@@ -78,6 +78,7 @@ static int bind_unix(int fd, const struct kind *kind, int run_fd, const char *ru
         n = snprintf(state->name, sizeof(state->name), "%s/%s", run_path, kind->name);
         if (n < 0 || (size_t)n >= sizeof(state->name))
             return -ENAMETOOLONG;
+        (void)unlinkat(run_fd, kind->name, 0); /* of the arm before */
         name_size = (size_t)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
                                      run_fd, kind->name) +
                     1;

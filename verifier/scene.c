@@ -69,7 +69,14 @@ static int make_directory(struct zsb_scene *scene)
         {"deny/dir/secret", ZSB_FLAG_DENY_DIR, 0600},
         {"ws/private/secret", ZSB_FLAG_DENY_WS, 0600},
     };
-    int rc = zsb_lab_make_trial(scene->lab, scene->name, scene->probe->fixture, &scene->dir_fd);
+    int rc = 0;
+    if (scene->place->is_clean) {
+        scene->dir_fd =
+            openat(scene->lab->dir_fd, scene->place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        rc = scene->dir_fd < 0 ? -errno : zsb_remove_tree_at(scene->dir_fd, "hidden");
+    } else {
+        rc = zsb_lab_make_trial(scene->lab, scene->place->name, scene->probe->fixture, &scene->dir_fd);
+    }
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(files) && rc == 0; i++)
         rc = zsb_lab_write_file(scene->dir_fd, files[i].path, scene->flags[files[i].flag], files[i].mode);
     return rc;
@@ -77,7 +84,10 @@ static int make_directory(struct zsb_scene *scene)
 
 static int prepare_probe(struct zsb_scene *scene)
 {
-    return scene->probe->prepare != NULL ? scene->probe->prepare(scene->dir_fd) : 0;
+    bool is_prepared = scene->place->is_clean;
+    /* Until the end of the arm has shown otherwise. */
+    scene->place->is_clean = false;
+    return scene->probe->prepare != NULL && !is_prepared ? scene->probe->prepare(scene->dir_fd) : 0;
 }
 
 /* A file without a name, holding a flag: only descriptors reach it. */
@@ -208,7 +218,7 @@ static const struct {
 };
 
 int zsb_scene_open(struct zsb_scene *scene, const struct zsb_lab *lab, const struct zsb_probe *probe,
-                   enum zsb_mode mode, enum zsb_network network, const char *name)
+                   enum zsb_mode mode, enum zsb_network network, struct zsb_place *place)
 {
     memset(scene, 0, sizeof(*scene));
     scene->lab = lab;
@@ -219,8 +229,8 @@ int zsb_scene_open(struct zsb_scene *scene, const struct zsb_lab *lab, const str
     zsb_victim_init(&scene->victim);
     zsb_listeners_init(&scene->listeners);
     zsb_terminal_init(&scene->terminal);
-    (void)snprintf(scene->name, sizeof(scene->name), "%s", name);
-    int n = snprintf(scene->path, sizeof(scene->path), "%s/%s", lab->path, name);
+    scene->place = place;
+    int n = snprintf(scene->path, sizeof(scene->path), "%s/%s", lab->path, place->name);
     int rc = n < 0 || (size_t)n >= sizeof(scene->path) ? -ENAMETOOLONG : 0;
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(steps) && rc == 0; i++) {
         rc = steps[i].run(scene);
@@ -239,10 +249,7 @@ void zsb_scene_close(struct zsb_scene *scene)
     zsb_cleanup_fd(&scene->fd_file);
     zsb_cleanup_fd(&scene->fd_dir);
     zsb_strv_clear(&scene->environment);
-    if (scene->dir_fd >= 0) {
-        zsb_cleanup_fd(&scene->dir_fd);
-        (void)zsb_lab_remove_trial(scene->lab, scene->name);
-    }
+    zsb_cleanup_fd(&scene->dir_fd);
     scene->shm = NULL;
     scene->dir_fd = scene->fd_file = scene->fd_dir = -1;
 }

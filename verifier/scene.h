@@ -33,12 +33,20 @@ enum { ZSB_FLAG_DIGITS = 32, ZSB_SHM_BYTES = 4096 };
 const char *zsb_flag_name(enum zsb_flag flag); /* "file", "deny-file", ... as in probe.h */
 enum zsb_flag zsb_flag_find(const char *name); /* ZSB_FLAG_COUNT when there is none */
 
+/* A trial directory that outlives its scene. While nothing in it has changed, the next arm of the same trial
+ * gets it with new flags instead of a new copy. */
+struct zsb_place {
+    char name[64]; /* of the directory in the lab */
+    bool is_clean; /* it exists, prepared for this probe, and nothing but flags and sockets ever changed in it
+                    */
+};
+
 struct zsb_scene {
     const struct zsb_lab *lab;
     const struct zsb_probe *probe;
     enum zsb_mode mode;
     enum zsb_network network;
-    char name[64]; /* of the trial directory in the lab */
+    struct zsb_place *place;
     char path[PATH_MAX];
     int dir_fd;
     char nonce[ZSB_FLAG_DIGITS + 1], plant[ZSB_FLAG_DIGITS + 1];
@@ -56,8 +64,9 @@ struct zsb_scene {
 /* Sets everything up; on failure -errno, with `trouble` naming the step. Close it in any case. The calling
  * process's descriptors fd_file and fd_dir stay open without CLOEXEC meanwhile. */
 int zsb_scene_open(struct zsb_scene *scene, const struct zsb_lab *lab, const struct zsb_probe *probe,
-                   enum zsb_mode mode, enum zsb_network network, const char *name);
-/* Ends the victim, closes everything, removes the trial directory. */
+                   enum zsb_mode mode, enum zsb_network network, struct zsb_place *place);
+/* Ends the victim, closes everything. The trial directory stays for the next arm, or for the end of the lab.
+ */
 void zsb_scene_close(struct zsb_scene *scene);
 
 /* The probe's words: "attempt|benign ID key=value ..." or "canary key=value ...", without argv[0]. */

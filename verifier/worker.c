@@ -2,6 +2,7 @@
 #include "verifier/worker.h"
 
 #include "verifier/child.h"
+#include "verifier/scene.h"
 #include "verifier/verdict.h"
 
 #include <errno.h>
@@ -14,10 +15,11 @@
 
 enum { RESULT_MAX = 4 << 20 };
 
-static void run_arm(const struct zsb_task *task, enum zsb_arm arm, struct zsb_arm_result *arms)
+static void run_arm(const struct zsb_task *task, enum zsb_arm arm, struct zsb_place *place,
+                    struct zsb_arm_result *arms)
 {
-    char name[64];
-    (void)snprintf(name, sizeof(name), "t%zu.%s", task->number, zsb_arm_name(arm));
+    if (!place->is_clean)
+        (void)snprintf(place->name, sizeof(place->name), "t%zu.%s", task->number, zsb_arm_name(arm));
     struct zsb_arm_spec spec = {.arm = arm,
                                 .lab = task->lab,
                                 .probe = task->probe,
@@ -25,23 +27,24 @@ static void run_arm(const struct zsb_task *task, enum zsb_arm arm, struct zsb_ar
                                 .network = task->network,
                                 .subject = task->subject,
                                 .helper_path = task->helper_path,
-                                .trial_name = name,
+                                .place = place,
                                 .deadline_ms = task->canary ? ZSB_CANARY_DEADLINE_MS : ZSB_ARM_DEADLINE_MS};
     zsb_arm_run(&spec, &arms[arm]);
 }
 
 static void run_task(const struct zsb_task *task, struct zsb_arm_result *arms)
 {
+    struct zsb_place place = {"", false};
     if (task->canary) {
-        run_arm(task, ZSB_ARM_CONFINED, arms);
+        run_arm(task, ZSB_ARM_CONFINED, &place, arms);
         return;
     }
-    run_arm(task, ZSB_ARM_BARE, arms);
+    run_arm(task, ZSB_ARM_BARE, &place, arms);
     zsb_verdict_mark_absent(task->probe, &arms[ZSB_ARM_BARE]);
     if (zsb_verdict_all_absent(&arms[ZSB_ARM_BARE]))
         return;
-    run_arm(task, ZSB_ARM_BENIGN, arms);
-    run_arm(task, ZSB_ARM_CONFINED, arms);
+    run_arm(task, ZSB_ARM_BENIGN, &place, arms);
+    run_arm(task, ZSB_ARM_CONFINED, &place, arms);
 }
 
 /* A session of its own: no probe, bare or confined, ever sees the terminal of whoever runs the campaign. */
