@@ -170,18 +170,6 @@ int zsb_path_open_directory(const char *kind, const char *path, const char *orig
     return fill(out, fd, canonical, origin, err);
 }
 
-/* Canonicalises everything but the last component; *out_missing when the parent does not exist. */
-static char *canonical_parent(const char *path, bool *out_missing)
-{
-    const char *slash = strrchr(path, '/');
-    ZSB_AUTO_FREE char *parent = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-    ZSB_AUTO_FREE char *real = parent != NULL ? realpath(parent, NULL) : NULL;
-    *out_missing = real == NULL && (errno == ENOENT || errno == ENOTDIR);
-    if (real == NULL)
-        return NULL;
-    return zsb_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1);
-}
-
 static const struct zsb_path *innermost(const struct zsb_path_list *roots, const char *path, bool outermost)
 {
     const struct zsb_path *found = NULL;
@@ -200,22 +188,49 @@ const struct zsb_path *zsb_policy_root_of(const struct zsb_policy *policy, const
     return innermost(&policy->roots, path, outermost);
 }
 
+/* realpath() of what stands before `slash`; *out_missing when that does not exist. */
+static char *canonical_prefix(char *path, char *slash, bool *out_missing)
+{
+    *slash = '\0';
+    char *real = realpath(path, NULL);
+    *out_missing = real == NULL && (errno == ENOENT || errno == ENOTDIR);
+    *slash = '/';
+    return real;
+}
+
+int zsb_path_settle(const char *kind, const struct zsb_path_list *fences, char **path, struct zsb_error *err)
+{
+    if (innermost(fences, *path, true) != NULL)
+        return 0;
+    for (char *slash = strchr(*path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        bool missing = false;
+        ZSB_AUTO_FREE char *real = canonical_prefix(*path, slash, &missing);
+        if (real == NULL)
+            return missing ? 0 : zsb_path_error(err, kind, *path, errno, "cannot be resolved");
+        /* Once inside a root, links are an attacker's: they stay for zsb_path_open_entry() to refuse. */
+        if (strchr(slash + 1, '/') != NULL && innermost(fences, real, true) == NULL)
+            continue;
+        char *settled = zsb_strdupf("%s%s", strcmp(real, "/") == 0 ? "" : real, slash);
+        if (settled == NULL)
+            return zsb_error_no_memory(err, ZSB_STAGE_POLICY);
+        free(*path);
+        *path = settled;
+        return 0;
+    }
+    return 0;
+}
+
 int zsb_path_open_entry(const char *kind, const char *path, const char *origin,
                         const struct zsb_path_list *fences, struct zsb_path *out, struct zsb_error *err)
 {
+    ZSB_AUTO_FREE char *settled = strdup(path);
+    if (settled == NULL)
+        return zsb_error_no_memory(err, ZSB_STAGE_POLICY);
+    int rc = zsb_path_settle(kind, fences, &settled, err);
+    if (rc != 0)
+        return rc;
+    path = settled;
     const struct zsb_path *fence = innermost(fences, path, true);
-    ZSB_AUTO_FREE char *canonical = NULL;
-    if (fence == NULL && strcmp(path, "/") != 0) {
-        /* Outside every writable root nobody in a sandbox can plant links: a prefix like /var/run is fine. */
-        bool missing = false;
-        canonical = canonical_parent(path, &missing);
-        if (canonical == NULL && missing)
-            return 1;
-        if (canonical == NULL)
-            return zsb_path_error(err, kind, path, errno, "cannot be resolved");
-        path = canonical;
-        fence = innermost(fences, path, true);
-    }
     const char *relative =
         fence == NULL ? path : path + strlen(fence->path) + strspn(path + strlen(fence->path), "/");
     uint64_t resolve = RESOLVE_NO_SYMLINKS | (fence != NULL ? RESOLVE_BENEATH : 0);

@@ -221,6 +221,8 @@ static int add_denied(struct zsb_policy *policy, const char *text, size_t index,
     char origin[64];
     (void)snprintf(origin, sizeof(origin), "denyPaths[%zu]", index);
     int rc = zsb_path_absolute("denied path", policy->workspace.path, text, &path, err);
+    if (rc == 0)
+        rc = zsb_path_settle("denied path", &policy->roots, &path, err);
     if (rc != 0)
         return rc;
     if (zsb_path_within(policy->workspace.path, path))
@@ -300,6 +302,8 @@ static int resolve_paths(struct zsb_policy *policy, const struct zsb_policy_opti
         (void)snprintf(origin, sizeof(origin), "protectedPaths[%zu]", i);
         rc = zsb_path_absolute("protected path", policy->workspace.path, options->protected_paths[i], &path,
                                err);
+        if (rc == 0)
+            rc = zsb_path_settle("protected path", &policy->roots, &path, err);
         if (rc == 0)
             rc = add_protected(policy, path, origin, err);
     }

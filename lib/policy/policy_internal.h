@@ -72,6 +72,10 @@ int zsb_path_absolute(const char *kind, const char *base, const char *path, char
 /* Canonicalises (links allowed) and opens a directory. */
 int zsb_path_open_directory(const char *kind, const char *path, const char *origin, struct zsb_path *out,
                             struct zsb_error *err);
+/* A path outside every one of `fences` (writable roots), where nobody in a sandbox can plant links: its
+ * directory is made canonical, so that a prefix like /var/run or a link to a root is fine. Stops at a root,
+ * where links are not to be followed. What does not exist stays. */
+int zsb_path_settle(const char *kind, const struct zsb_path_list *fences, char **path, struct zsb_error *err);
 /* Opens without following a link in the last component, nor any below one of `fences` (writable roots).
  * Returns 1 with nothing opened when the path does not exist. */
 int zsb_path_open_entry(const char *kind, const char *path, const char *origin,

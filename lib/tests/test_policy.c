@@ -150,6 +150,31 @@ START_TEST(link_in_a_prefix_outside_every_root_is_followed)
 }
 END_TEST
 
+/* A workspace reached through a link is often named through it, too. */
+START_TEST(entry_named_through_a_link_is_the_entry_in_the_root)
+{
+    struct zsb_policy_options options = writable();
+    zsb_test_symlink("ws", zsb_test_at("alias"));
+    zsb_test_mkdir(zsb_test_at("ws/sub/kept"));
+    zsb_test_mkdir(zsb_test_at("ws/sub/secret"));
+    const char *const protects[] = {zsb_test_at("alias/new"), zsb_test_at("alias/sub/new"),
+                                    zsb_test_at("alias/sub/kept")};
+    const char *const denies[] = {zsb_test_at("alias/none"), zsb_test_at("alias/sub/none"),
+                                  zsb_test_at("alias/sub/secret")};
+    options.protected_paths = protects;
+    options.deny_paths = denies;
+    options.protected_path_count = options.deny_path_count = 3;
+    create(&options);
+    ck_assert_ptr_nonnull(find_missing(&policy->missing_protects, zsb_test_at("ws/sub/new")));
+    ck_assert_ptr_nonnull(find_missing(&policy->missing_denies, zsb_test_at("ws/sub/none")));
+    ck_assert_ptr_nonnull(find_missing(&policy->missing_protects, zsb_test_at("ws/new")));
+    ck_assert_ptr_nonnull(find_missing(&policy->missing_denies, zsb_test_at("ws/none")));
+    ck_assert(has_path(&policy->protects, zsb_test_at("ws/sub/kept")));
+    ck_assert(has_path(&policy->denies, zsb_test_at("ws/sub/secret")));
+    ck_assert(has_path(&policy->pins, zsb_test_at("ws/sub")));
+}
+END_TEST
+
 START_TEST(roots_are_sorted_outer_first_and_named_once)
 {
     const char *const roots[] = {"sub/inner", zsb_test_at("outside"), "sub", "sub", "."};
@@ -299,6 +324,7 @@ int main(void)
     tcase_add_loop_test(tests, working_directory_never_widens_the_roots, 0, (int)ZSB_ARRAY_SIZE(directories));
     tcase_add_test(tests, relative_paths_resolve_from_the_workspace);
     tcase_add_test(tests, link_in_a_prefix_outside_every_root_is_followed);
+    tcase_add_test(tests, entry_named_through_a_link_is_the_entry_in_the_root);
     tcase_add_test(tests, roots_are_sorted_outer_first_and_named_once);
     tcase_add_test(tests, every_root_has_its_default_protected_names);
     tcase_add_test(tests, read_only_has_no_roots_and_needs_no_default_protection);

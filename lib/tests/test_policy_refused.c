@@ -121,6 +121,13 @@ static const struct row refused[] = {
     PATH(.reason = "denied name in a directory that does not exist", .rule = "neither does its directory",
          .mode = WRITE, .deny = "none/name"),
     PATH(.reason = "denied path not UTF-8", .rule = "not valid UTF-8", .deny = "bad\xff"),
+    /* A link outside is followed only as far as a root: what is planted in there is not. */
+    PATH(.reason = "denied path crosses a planted link behind a link to the root", .rule = "symbolic link",
+         .mode = WRITE, .deny = "@wslink/out/secret"),
+    PATH(.reason = "protected path crosses a planted link behind a link to the root", .rule = "symbolic link",
+         .mode = WRITE, .protect = "@wslink/out/new"),
+    PATH(.reason = "root crosses a planted link behind a link to the root", .rule = "symbolic link",
+         .mode = WRITE, .root = "@wslink/out/dir"),
     /* conflicts */
     PATH(.reason = "root inside a protected path", .rule = "lies in a protected path", .mode = WRITE,
          .root = "sub/inner", .protect = "sub"),
@@ -158,6 +165,7 @@ static void make_tree(void)
     zsb_test_symlink("../outside", zsb_test_at("ws/out"));
     zsb_test_symlink("nowhere", zsb_test_at("ws/dangling"));
     zsb_test_symlink("outside", zsb_test_at("alias"));
+    zsb_test_symlink("ws", zsb_test_at("wslink"));
 }
 
 static const char *expand(const char *text)
