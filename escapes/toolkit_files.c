@@ -214,7 +214,10 @@ void zsb_kit_scratch_remove(struct zsb_kit_scratch *scratch)
 const char *zsb_kit_in(struct zsb_kit_scratch *scratch, const char *name)
 {
     char *slot = scratch->paths[scratch->next++ % ZSB_KIT_COUNT(scratch->paths)];
-    (void)snprintf(slot, sizeof(scratch->paths[0]), "%s/%s", scratch->dir, name);
+    size_t length = strlen(scratch->dir);
+    memcpy(slot, scratch->dir, length);
+    slot[length] = '/';
+    (void)snprintf(slot + length + 1, NAME_MAX + 1, "%s", name);
     return slot;
 }
 
