@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-const int zsb_protected_missing_deny[] = {EROFS, EACCES, EPERM, EXDEV, EBUSY, ENOTEMPTY, EEXIST, EISDIR, 0};
+const int zsb_protected_missing_deny[] = {EROFS,     EACCES, EPERM,  EXDEV,      EBUSY,
+                                          ENOTEMPTY, EEXIST, EISDIR, EADDRINUSE, 0};
 
 int zsb_protected_missing_twin(struct zsb_ctx *ctx, int (*create)(struct zsb_ctx *ctx, const char *path))
 {
