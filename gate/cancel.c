@@ -53,7 +53,15 @@ static int watch(const struct zsb_cancel *cancel, int fd, struct zsb_error *err)
     return epoll_ctl(cancel->poll_fd, EPOLL_CTL_ADD, fd, &event) ? fail("watch a descriptor", err) : 0;
 }
 
-/* The parent could have ended before we looked: then we have another one now, and the new one means nothing.
+/* A child is born into its parent's session. In another one than its parent, and not the leader of its own,
+ * it was orphaned and adopted between fork and now. */
+static bool was_orphaned(pid_t parent)
+{
+    const pid_t session = getsid(0);
+    return session != getpid() && getsid(parent) != session;
+}
+
+/* A parent that ended before we could watch it: then we have another one by now, and that one means nothing.
  * A parent outside of our pid namespace shows as 0 and cannot be watched. */
 static int watch_parent(pid_t parent, struct zsb_cancel *cancel, struct zsb_error *err)
 {
@@ -61,8 +69,8 @@ static int watch_parent(pid_t parent, struct zsb_cancel *cancel, struct zsb_erro
         return 0;
     cancel->parent_fd = (int)syscall(SYS_pidfd_open, parent, 0);
     if (cancel->parent_fd < 0 && errno != ESRCH)
-        return errno == ENOSYS ? 0 : fail("watch the parent process", err);
-    if (cancel->parent_fd < 0 || getppid() != parent) {
+        return fail("watch the parent process", err);
+    if (cancel->parent_fd < 0 || getppid() != parent || was_orphaned(parent)) {
         on_signal(SIGHUP);
         return 0;
     }

@@ -45,6 +45,10 @@ static int run(const struct zsb_options *options, struct zsb_cancel *cancel, str
         rc = prepare(options, helper, &policy, &prepared, err);
     if (rc)
         return rc;
+    if (zsb_cancel_signal(cancel)) { /* nothing is started for a caller that is gone already */
+        *outcome = (struct zsb_outcome){.cancelled = 1, .certain = 1};
+        return 0;
+    }
     struct zsb_run_options run_options = ZSB_RUN_OPTIONS_INIT;
     run_options.timeout_ms = options->timeout_ms;
     run_options.cancel_fd = cancel->poll_fd;

@@ -36,8 +36,12 @@ static pid_t spawn(const char *const argv[], const char *directory, const int fd
     }
     if (directory)
         posix_spawn_file_actions_addchdir_np(&actions, directory);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     pid_t pid = -1;
-    const int rc = posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+    const int rc = posix_spawn(&pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     must(rc == 0, argv[0], rc);
     return pid;

@@ -30,7 +30,8 @@ void driven_clear(struct driven *driven);
 #define DRIVE_IN(where, ...)                                                                                 \
     drive(&(const struct drive){.words = (const char *const[]){__VA_ARGS__, NULL}, .directory = (where)})
 
-/* Starts argv (argv[0] a path) with all streams on /dev/null in `directory`. */
+/* Starts argv (argv[0] a path) with all streams on /dev/null in `directory`, in a session of its own as a
+ * harness is to whoever adopts its orphans. */
 pid_t drive_start(const char *const argv[], const char *directory);
 /* Exit code as above. */
 int drive_wait(pid_t pid);
