@@ -135,35 +135,44 @@ static int pin_ancestors(struct zsb_policy *policy, const char *path, const char
     return 0;
 }
 
-/* A name to be held absent: its directory must exist, else holding it would mean blocking the directory. */
+/* Inside a writable root the directory must exist, else holding the name would mean blocking the directory.
+ * Outside, nothing in a sandbox can create it and there is nothing to hold. */
+static int open_missing_parent(const char *kind, const char *path, const char *origin,
+                               const struct zsb_policy *policy, int *out_fd, struct zsb_error *err)
+{
+    if (zsb_policy_root_of(policy, path, false) == NULL)
+        return 0;
+    ZSB_AUTO_FREE char *parent_path = strndup(path, (size_t)(strrchr(path, '/') - path));
+    if (parent_path == NULL)
+        return zsb_error_no_memory(err, ZSB_STAGE_POLICY);
+    struct zsb_path parent = {.fd = -1};
+    int rc = zsb_path_open_entry(kind, parent_path, origin, &policy->roots, &parent, err);
+    if (rc == 1 || (rc == 0 && !S_ISDIR(parent.st.st_mode)))
+        rc = zsb_path_error(err, kind, path, 0, "does not exist and neither does its directory");
+    if (rc == 0)
+        *out_fd = zsb_steal_fd(&parent.fd);
+    zsb_path_clear(&parent);
+    return rc;
+}
+
+/* A name to be held absent. */
 static int add_missing(const char *kind, const char *path, const char *origin,
                        const struct zsb_policy *policy, struct zsb_missing_list *list, struct zsb_error *err)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i].path, path) == 0)
             return 0;
-    const char *slash = strrchr(path, '/');
-    ZSB_AUTO_FREE char *parent_path = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-    if (parent_path == NULL)
-        return zsb_error_no_memory(err, ZSB_STAGE_POLICY);
-    struct zsb_path parent = {.fd = -1};
-    int rc = zsb_path_open_entry(kind, parent_path, origin, &policy->roots, &parent, err);
-    if (rc == 0 && !S_ISDIR(parent.st.st_mode))
-        rc = 1;
-    if (rc == 1)
-        rc = zsb_path_error(err, kind, path, 0, "does not exist and neither does its directory");
     struct zsb_missing missing = {.parent_fd = -1};
+    int rc = open_missing_parent(kind, path, origin, policy, &missing.parent_fd, err);
     if (rc == 0) {
         missing.path = strdup(path);
         missing.origin = strdup(origin);
-        missing.name = strdup(slash + 1);
-        missing.parent_fd = zsb_steal_fd(&parent.fd);
+        missing.name = strdup(strrchr(path, '/') + 1);
         rc = missing.path == NULL || missing.origin == NULL || missing.name == NULL
                  ? zsb_error_no_memory(err, ZSB_STAGE_POLICY)
                  : zsb_missing_list_push(list, &missing, err);
     }
     zsb_missing_clear(&missing);
-    zsb_path_clear(&parent);
     return rc;
 }
 

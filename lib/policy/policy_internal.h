@@ -20,12 +20,12 @@ struct zsb_path {
     struct stat st;
 };
 
-/* A name that does not exist in a directory that does. */
+/* A name that does not exist. */
 struct zsb_missing {
     char *path;
     char *origin;
     char *name;    /* last component of path */
-    int parent_fd; /* O_PATH */
+    int parent_fd; /* O_PATH; -1 outside the writable roots, where nothing can create it */
 };
 
 struct zsb_path_list {
