@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -44,6 +45,7 @@ struct run {
     struct zsb_actor actor;
     int streams[STREAM_COUNT];
     struct zsb_buf texts[STREAM_COUNT];
+    struct zsb_buf words; /* the probe's, as in its command line */
     struct zsb_report report;
     struct zsb_report_form form;
     const char *names[ZSB_REPORT_ROWS_MAX];
@@ -73,6 +75,16 @@ static int take_snapshot(struct run *run, struct zsb_snapshot *out)
     return zsb_snapshot_take(run->scene.dir_fd, skip, out);
 }
 
+/* As they stand in a command line: each ends in a NUL. */
+static int make_words(struct run *run)
+{
+    ZSB_AUTO_STRV words = ZSB_STRV_INIT;
+    zsb_scene_add_words(&run->scene, what_runs(run->spec), &words);
+    for (size_t i = 0; i < words.count; i++)
+        zsb_buf_append(&run->words, words.items[i], strlen(words.items[i]) + 1);
+    return words.failed || run->words.failed ? -ENOMEM : 0;
+}
+
 static void make_form(struct run *run)
 {
     const struct zsb_arm_spec *spec = run->spec;
@@ -91,6 +103,9 @@ static int start_actor(struct run *run)
     int rc = 0;
     for (size_t i = 0; i < STREAM_COUNT && rc == 0; i++)
         rc = pipe2(pipes[i], O_CLOEXEC) < 0 ? -errno : zsb_set_nonblock(pipes[i][0], true);
+    ZSB_AUTO_FD int placeholder = fcntl(ZSB_RESULT_FD_NUMBER, F_DUPFD_CLOEXEC, ZSB_LAB_FD_MIN);
+    if (rc == 0 && (placeholder < 0 || dup3(pipes[STREAM_RESULT][1], ZSB_RESULT_FD_NUMBER, O_CLOEXEC) < 0))
+        rc = -errno;
     if (rc == 0) {
         const struct zsb_subject *subject = run->spec->subject;
         struct zsb_actor_start start = {
@@ -101,12 +116,13 @@ static int start_actor(struct run *run)
             .what = what_runs(run->spec),
             .subject = subject,
             .helper_path = run->spec->helper_path,
-            .result_fd = pipes[STREAM_RESULT][1],
+            .result_fd = ZSB_RESULT_FD_NUMBER,
             .stdout_fd = pipes[STREAM_STDOUT][1],
             .stderr_fd = pipes[STREAM_STDERR][1],
             .reading_fds = {pipes[0][0], pipes[1][0], pipes[2][0]},
         };
         rc = zsb_actor_start(&start, &run->actor);
+        (void)dup3(placeholder, ZSB_RESULT_FD_NUMBER, O_CLOEXEC);
     }
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         zsb_cleanup_fd(&pipes[i][1]);
@@ -205,10 +221,20 @@ static void gather(struct run *run)
 
 /* ---- while it holds */
 
-static void find_held(struct run *run)
+static struct zsb_proc_mark arm_mark(const struct run *run)
 {
     const struct zsb_lab *lab = run->spec->lab;
-    (void)zsb_procscan_find(run->scene.nonce, lab->escapes_device, lab->escapes_inode, &run->held);
+    return (struct zsb_proc_mark){.nonce = run->scene.nonce,
+                                  .exe_device = lab->escapes_device,
+                                  .exe_inode = lab->escapes_inode,
+                                  .words = run->words.data,
+                                  .words_size = run->words.size_bytes};
+}
+
+static void find_held(struct run *run)
+{
+    struct zsb_proc_mark mark = arm_mark(run);
+    (void)zsb_procscan_find(&mark, &run->held);
     for (size_t i = 0; i < run->held.count; i++)
         run->held_fds[i] = zsb_pidfd_open(run->held.items[i].pid);
 }
@@ -222,13 +248,36 @@ static struct zsb_witness_input witness_input(struct run *run)
                                       .survivors = &run->survivors};
 }
 
+/* A report is only as good as the process behind it: the lab's own binary, running exactly these words, not
+ * stopped, and holding the pipe that the report came through. NULL, or what is wrong. */
+static const char *attest(const struct run *run)
+{
+    char link_text[64], saw[256];
+    struct stat st;
+    const struct zsb_proc *first = zsb_procs_first(&run->held);
+    if (first == NULL)
+        return "a report came, but no process of the probe was seen outside";
+    if (first->state == 'T' || first->state == 't')
+        return "a report came, but the probe's process is stopped";
+    if (run->form.channel == ZSB_CHANNEL_STDOUT) /* there a launcher may well stand in between */
+        return NULL;
+    if (run->streams[STREAM_RESULT] < 0 || fstat(run->streams[STREAM_RESULT], &st) < 0)
+        return "a report came, but nobody holds its pipe any more";
+    (void)snprintf(link_text, sizeof(link_text), "pipe:[%llu]", (unsigned long long)st.st_ino);
+    int rc = zsb_proc_has_descriptor(first->pid, link_text, saw, sizeof(saw));
+    return rc > 0    ? NULL
+           : rc == 0 ? "a report came, but the probe's process does not hold its pipe"
+                     : "a report came, but the probe's process could not be inspected";
+}
+
 static void inspect(struct run *run)
 {
     struct zsb_witness_input input = witness_input(run);
     find_held(run);
     const char *blind = zsb_witness_hold(&input, run->result);
-    if (zsb_procs_first(&run->held) == NULL)
-        fail(run, ZSB_ARM_UNATTESTED, "a report came, but no process of the probe was seen outside");
+    const char *unattested = attest(run);
+    if (unattested != NULL)
+        fail(run, ZSB_ARM_UNATTESTED, unattested);
     else if (run->held.overflow)
         fail(run, ZSB_ARM_UNATTESTED, "more processes than the witness can look at");
     else if (blind != NULL)
@@ -332,12 +381,12 @@ static void wait_for_held(struct run *run, int64_t wait_ms)
 
 static void look_for_survivors(struct run *run)
 {
-    const struct zsb_lab *lab = run->spec->lab;
+    struct zsb_proc_mark mark = arm_mark(run);
     if (!expects_survivors(run->spec->probe) || run->spec->arm == ZSB_ARM_BENIGN)
         return;
     if (run->spec->arm == ZSB_ARM_CONFINED)
         wait_for_held(run, SURVIVOR_WAIT_MS);
-    (void)zsb_procscan_find(run->scene.nonce, lab->escapes_device, lab->escapes_inode, &run->survivors);
+    (void)zsb_procscan_find(&mark, &run->survivors);
 }
 
 static void look_again(struct run *run)
@@ -426,7 +475,9 @@ static void perform(struct run *run)
         return;
     }
     make_form(run);
-    rc = take_snapshot(run, &run->before);
+    rc = make_words(run);
+    if (rc == 0)
+        rc = take_snapshot(run, &run->before);
     if (rc == 0)
         rc = start_actor(run);
     if (rc != 0) {
@@ -456,6 +507,7 @@ static void clear(struct run *run)
     zsb_victim_end(&run->scene.victim);
     (void)zsb_child_end_all(zsb_now_us() + (int64_t)CLEAN_UP_MS * 1000);
     zsb_scene_close(&run->scene);
+    zsb_buf_clear(&run->words);
     zsb_report_clear(&run->report);
     zsb_snapshot_clear(&run->before);
     zsb_snapshot_clear(&run->after);

@@ -22,7 +22,13 @@ struct zsb_arm_spec {
     struct zsb_place *place;
     int64_t deadline_ms; /* for the report */
 };
-enum { ZSB_ARM_DEADLINE_MS = 10000, ZSB_CANARY_DEADLINE_MS = 5000 };
+enum {
+    ZSB_ARM_DEADLINE_MS = 10000,
+    ZSB_CANARY_DEADLINE_MS = 5000,
+    /* The report's pipe always enters under this number, because a shell script can name only one digit. The
+     * worker holds a placeholder there. */
+    ZSB_RESULT_FD_NUMBER = 3,
+};
 
 /* The canary: a probe without attempts. Its arm says whether a subject runs anything at all. */
 extern const struct zsb_probe zsb_canary_probe;

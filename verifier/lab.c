@@ -77,14 +77,21 @@ size_t zsb_lab_sweep(int parent_fd)
     return swept;
 }
 
+/* Out of the low numbers, which workers clear for the arms (see worker.c). Takes ownership of fd. */
+static int raise_fd(int fd)
+{
+    ZSB_AUTO_FD int low = fd;
+    return low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, ZSB_LAB_FD_MIN);
+}
+
 /* The lock gets its name only once it is held, so that a sweeper never sees a free one of a living lab. */
 static int make_lock(int dir_fd, int *out_lock_fd)
 {
     ZSB_AUTO_FD int fd = openat(dir_fd, "lock.new", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || renameat(dir_fd, "lock.new", dir_fd, "lock") < 0)
         return -errno;
-    *out_lock_fd = zsb_steal_fd(&fd);
-    return 0;
+    *out_lock_fd = raise_fd(zsb_steal_fd(&fd));
+    return *out_lock_fd < 0 ? -errno : 0;
 }
 
 static int copy_bytes(int from_fd, int to_fd)
@@ -141,7 +148,7 @@ static int make_directory(struct zsb_lab *lab, const char *parent, struct zsb_er
     char canonical[PATH_MAX];
     if (realpath(parent, canonical) == NULL)
         return zsb_error_set(err, ZSB_E_INVALID_PATH, ZSB_STAGE_POLICY, errno, "lab parent %s", parent);
-    lab->parent_fd = open(canonical, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    lab->parent_fd = raise_fd(open(canonical, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (lab->parent_fd < 0)
         return zsb_error_set(err, ZSB_E_INVALID_PATH, ZSB_STAGE_POLICY, errno, "lab parent %s", canonical);
     (void)zsb_lab_sweep(lab->parent_fd);
@@ -156,7 +163,8 @@ static int make_directory(struct zsb_lab *lab, const char *parent, struct zsb_er
         return zsb_error_set(err, ZSB_E_LIMIT, ZSB_STAGE_POLICY, 0, "lab parent %s is too long", canonical);
     if (mkdirat(lab->parent_fd, lab->name, 0700) < 0)
         return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_SPAWN, errno, "cannot make the lab %s", lab->path);
-    lab->dir_fd = openat(lab->parent_fd, lab->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    lab->dir_fd =
+        raise_fd(openat(lab->parent_fd, lab->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     rc = lab->dir_fd < 0 ? -errno : make_lock(lab->dir_fd, &lab->lock_fd);
     if (rc != 0)
         return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_SPAWN, -rc, "cannot lock the lab %s", lab->path);

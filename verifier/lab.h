@@ -23,6 +23,7 @@
 
 #define ZSB_LAB_PARENT "/var/tmp"
 #define ZSB_LAB_PREFIX "zuno-sandbox-lab"
+enum { ZSB_LAB_FD_MIN = 16 };
 
 struct zsb_lab {
     int parent_fd, dir_fd, lock_fd;

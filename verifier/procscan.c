@@ -76,18 +76,28 @@ static bool read_stat(pid_t pid, struct zsb_proc *out)
 }
 
 struct search {
-    const char *nonce;
-    dev_t device;
-    ino_t inode;
+    const struct zsb_proc_mark *mark;
     struct zsb_procs *out;
 };
+
+static bool is_genuine(const struct zsb_proc_mark *mark, pid_t pid, const char *command_line, size_t size)
+{
+    char path[64];
+    struct stat st;
+    size_t program = strnlen(command_line, size) + 1;
+    if (size < program || size - program != mark->words_size ||
+        memcmp(command_line + program, mark->words, mark->words_size) != 0)
+        return false;
+    (void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return stat(path, &st) == 0 && st.st_dev == mark->exe_device && st.st_ino == mark->exe_inode;
+}
 
 static void consider(pid_t pid, void *user)
 {
     struct search *search = user;
     static char text[CMDLINE_MAX];
     ssize_t size = read_proc(pid, "cmdline", text, sizeof(text));
-    if (size <= 0 || memmem(text, (size_t)size, search->nonce, strlen(search->nonce)) == NULL)
+    if (size <= 0 || memmem(text, (size_t)size, search->mark->nonce, strlen(search->mark->nonce)) == NULL)
         return;
     struct zsb_proc proc;
     memset(&proc, 0, sizeof(proc));
@@ -97,10 +107,7 @@ static void consider(pid_t pid, void *user)
         search->out->overflow = true;
         return;
     }
-    char path[64];
-    struct stat st;
-    (void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    proc.genuine = stat(path, &st) == 0 && st.st_dev == search->device && st.st_ino == search->inode;
+    proc.genuine = is_genuine(search->mark, pid, text, (size_t)size);
     search->out->items[search->out->count++] = proc;
 }
 
@@ -112,10 +119,10 @@ static int by_age(const void *a, const void *b)
     return x->pid < y->pid ? -1 : x->pid > y->pid ? 1 : 0;
 }
 
-int zsb_procscan_find(const char *nonce, dev_t exe_device, ino_t exe_inode, struct zsb_procs *out)
+int zsb_procscan_find(const struct zsb_proc_mark *mark, struct zsb_procs *out)
 {
     memset(out, 0, sizeof(*out));
-    struct search search = {nonce, exe_device, exe_inode, out};
+    struct search search = {mark, out};
     int rc = for_each_pid(consider, &search);
     qsort(out->items, out->count, sizeof(out->items[0]), by_age);
     return rc;

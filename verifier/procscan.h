@@ -17,7 +17,7 @@ struct zsb_proc {
     char state;
     char comm[32];
     unsigned long long start_time;
-    bool genuine; /* executes the lab's copy of zuno-escapes */
+    bool genuine; /* executes the lab's copy of zuno-escapes with exactly the words it was given */
 };
 
 struct zsb_procs {
@@ -26,9 +26,17 @@ struct zsb_procs {
     bool overflow;
 };
 
-/* Every living process whose command line holds `nonce`, oldest first. exe_device and exe_inode name the
- * genuine binary. 0 or -errno. */
-int zsb_procscan_find(const char *nonce, dev_t exe_device, ino_t exe_inode, struct zsb_procs *out);
+/* What an arm's processes are known by. */
+struct zsb_proc_mark {
+    const char *nonce;
+    dev_t exe_device; /* of the genuine binary */
+    ino_t exe_inode;
+    const char *words; /* its arguments behind argv[0], each with its NUL */
+    size_t words_size;
+};
+
+/* Every living process whose command line holds the nonce, oldest first. 0 or -errno. */
+int zsb_procscan_find(const struct zsb_proc_mark *mark, struct zsb_procs *out);
 /* The arm's first process: the oldest genuine one whose parent is not among them. NULL when there is none. */
 const struct zsb_proc *zsb_procs_first(const struct zsb_procs *procs);
 

@@ -40,7 +40,7 @@ static int make_policy(const struct zsb_actor_start *start, struct zsb_policy **
     options.workspace = workspace;
     options.deny_paths = (const char *const *)denied.items;
     options.deny_path_count = denied.count;
-    options.environment = (const char *const *)scene->environment.items;
+    /* options.environment stays NULL: a harness has its secrets in its own environment, and so have we. */
     options.env_set = (const char *const *)set.items;
     return zsb_policy_new(&options, out_policy, err);
 }
@@ -68,6 +68,7 @@ int zsb_runner_main(const struct zsb_actor_start *start, const struct zsb_strv *
                     int news_fd)
 {
     struct zsb_error err = ZSB_ERROR_INIT;
+    environ = start->scene->environment.items;
     __attribute__((cleanup(zsb_policy_cleanup))) struct zsb_policy *policy = NULL;
     __attribute__((cleanup(zsb_prepared_cleanup))) struct zsb_prepared *prepared = NULL;
     __attribute__((cleanup(zsb_process_cleanup))) struct zsb_process *process = NULL;

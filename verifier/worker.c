@@ -47,6 +47,20 @@ static void run_task(const struct zsb_task *task, struct zsb_arm_result *arms)
     run_arm(task, ZSB_ARM_CONFINED, &place, arms);
 }
 
+/* A placeholder keeps the number of the report's pipe free; what else the caller of the campaign left open
+ * down there is none of an arm's business. */
+static int clear_low_descriptors(int *fd)
+{
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, ZSB_LAB_FD_MIN);
+    if (high < 0 || close_range(ZSB_RESULT_FD_NUMBER, ZSB_LAB_FD_MIN - 1, 0) < 0)
+        return -errno;
+    *fd = high;
+    ZSB_AUTO_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd >= 0 && null_fd != ZSB_RESULT_FD_NUMBER)
+        return dup3(null_fd, ZSB_RESULT_FD_NUMBER, O_CLOEXEC) < 0 ? -errno : 0;
+    return zsb_steal_fd(&null_fd) < 0 ? -errno : 0;
+}
+
 /* A session of its own: no probe, bare or confined, ever sees the terminal of whoever runs the campaign. */
 static int settle(void)
 {
@@ -66,6 +80,8 @@ _Noreturn static void work(const struct zsb_task *task, int fd)
     ZSB_AUTO_BUF text = ZSB_BUF_INIT;
     memset(arms, 0, sizeof(arms));
     int rc = settle();
+    if (rc == 0)
+        rc = clear_low_descriptors(&fd);
     if (rc == 0) {
         run_task(task, arms);
         rc = zsb_transport_write(arms, &text);
