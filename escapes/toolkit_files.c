@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { FLAG_DIGITS = 32, ENVIRON_MAX = 1 << 18 };
+
+static const char text[] = "written by a probe\n";
 
 const int zsb_kit_deny_write[] = {EROFS, EACCES, EPERM, EXDEV, EBUSY, 0};
 const int zsb_kit_deny_read[] = {EACCES, EPERM, ENOENT, ENODATA, ENOTDIR, EXDEV, EROFS, EBUSY, ENXIO, 0};
@@ -46,11 +49,11 @@ static int make_link(int lab_fd, const struct zsb_kit_object *object)
 
 static int make_file(int lab_fd, const struct zsb_kit_object *object)
 {
-    const char *text = object->text != NULL ? object->text : "before\n";
+    const char *bytes = object->text != NULL ? object->text : "before\n";
     ZSB_KIT_FD fd = openat(lab_fd, object->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+    if (write(fd, bytes, strlen(bytes)) != (ssize_t)strlen(bytes))
         return -EIO;
     /* Long ago, so that a write of the same bytes moves it whatever the clock's grain. */
     static const struct timespec past[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -78,7 +81,6 @@ int zsb_kit_prepare(int lab_fd, const struct zsb_kit_object *objects, size_t cou
 
 int zsb_kit_write_at(int dir_fd, const char *path, int flags)
 {
-    static const char text[] = "written by a probe\n";
     ZSB_KIT_FD fd = openat(dir_fd, path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, 0644);
     if (fd < 0)
         return errno;
@@ -152,9 +154,9 @@ int zsb_kit_capture_flags_of(struct zsb_ctx *ctx, const char *path)
     return error;
 }
 
-static bool is_number(const char *text)
+static bool is_number(const char *name)
 {
-    return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+    return *name != '\0' && strspn(name, "0123456789") == strlen(name);
 }
 
 int zsb_kit_each_process(struct zsb_ctx *ctx, bool (*visit)(struct zsb_ctx *ctx, const char *pid))
@@ -223,22 +225,39 @@ const char *zsb_kit_in(struct zsb_kit_scratch *scratch, const char *name)
 
 /* ---- allowed twins */
 
+static int read_back(int fd)
+{
+    char data[sizeof(text)];
+    ssize_t n = pread(fd, data, sizeof(data), 0);
+    if (n < 0)
+        return errno;
+    return n == (ssize_t)(sizeof(text) - 1) && memcmp(data, text, sizeof(text) - 1) == 0 ? 0 : EIO;
+}
+
 static int write_and_read_back(const char *path)
 {
     int error = zsb_kit_write(path, O_CREAT | O_EXCL);
     if (error != 0)
         return error;
-    char text[64];
     ZSB_KIT_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-    return n < 0 ? errno : n == 0 ? EIO : 0;
+    return fd < 0 ? errno : read_back(fd);
+}
+
+/* Also a launcher that leaves nothing writable leaves memory. */
+static int write_to_memory(void)
+{
+    ZSB_KIT_FD fd = memfd_create("zsb-twin", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, text, sizeof(text) - 1) != (ssize_t)(sizeof(text) - 1))
+        return errno;
+    return read_back(fd);
 }
 
 int zsb_kit_benign_write(struct zsb_ctx *ctx)
 {
     ZSB_KIT_SCRATCH scratch;
-    if (zsb_kit_scratch_make(ctx, &scratch) != 0)
-        return zsb_read_only_mode(ctx) ? zsb_kit_write("/dev/null", 0) : EROFS;
+    int error = zsb_kit_scratch_make(ctx, &scratch);
+    if (error != 0)
+        return zsb_read_only_mode(ctx) ? write_to_memory() : error;
     return write_and_read_back(zsb_kit_in(&scratch, "twin"));
 }
 
