@@ -119,6 +119,6 @@ user_copy() {
 as_user() {
     local uid=$1 home=$2
     shift 2
-    env -i PATH="$PATH" LANG=C.UTF-8 HOME="$home" USER="u$uid" ZSB_JOBS="$ZSB_JOBS" \
+    env -i PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 HOME="$home" USER="u$uid" ZSB_JOBS="$ZSB_JOBS" \
         setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"
 }
