@@ -47,10 +47,10 @@ bool zsb_audit_enforced(const struct zsb_plan *plan, const struct zsb_backend *b
     return true;
 }
 
-/* Files that every system has, so that nothing has to be made; nothing is started with this policy. A name
- * that does not exist must be accounted for just the same. */
-static const char *const protected_paths[] = {"group", "zuno-sandbox-absent/protected"};
-static const char *const deny_paths[] = {"passwd", "/usr/bin", "zuno-sandbox-absent/denied"};
+/* Files that every system has, so that nothing has to be made; nothing is started with this policy. A
+ * protected name that does not exist must be accounted for just the same. */
+static const char *const protected_paths[] = {"group", "zuno-sandbox-absent"};
+static const char *const deny_paths[] = {"passwd", "/usr/bin"};
 
 static struct zsb_policy_options audit_options(void)
 {
