@@ -10,8 +10,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -48,6 +51,27 @@ static int check_platform(struct zsb_error *err)
 #endif
 }
 
+/* Everything that comes before the end, or -errno; -ETIMEDOUT when the end does not come. */
+static int read_answer(int fd, int64_t until_us, struct zsb_buf *answer)
+{
+    char chunk[4096];
+    for (;;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        int64_t left_ms = (until_us - zsb_now_us()) / 1000;
+        int ready = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready == 0)
+            return -ETIMEDOUT;
+        ssize_t n = ready > 0 ? read(fd, chunk, sizeof(chunk)) : -1;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        zsb_buf_append(answer, chunk, (size_t)n);
+        if (answer->failed)
+            return -EFBIG;
+    }
+}
+
 /* Runs a tool by descriptor with stdout and stderr captured. */
 static int run_tool(int exec_fd, char *const argv[], char **out_text, struct zsb_error *err)
 {
@@ -69,10 +93,19 @@ static int run_tool(int exec_fd, char *const argv[], char **out_text, struct zsb
     (void)close(zsb_steal_fd(&write_fd));
     if (rc != 0)
         return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_RESOLVE, -rc, "cannot run %s", argv[0]);
-    rc = zsb_read_fd(read_fd, TOOL_OUTPUT_MAX, out_text, NULL);
-    if (!zsb_pidfd_wait(pid_fd, TOOL_TIMEOUT_MS, NULL) || rc != 0)
-        return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_RESOLVE, -rc, "%s gave no answer", argv[0]);
-    return 0;
+    int64_t until_us = zsb_now_us() + TOOL_TIMEOUT_MS * 1000LL;
+    ZSB_AUTO_BUF answer = ZSB_BUF_INIT;
+    answer.max_bytes = TOOL_OUTPUT_MAX;
+    rc = read_answer(read_fd, until_us, &answer);
+    int64_t left_ms = (until_us - zsb_now_us()) / 1000;
+    if (rc != 0 || !zsb_pidfd_wait(pid_fd, left_ms > 0 ? (int)left_ms : 0, NULL)) {
+        (void)syscall(SYS_pidfd_send_signal, pid_fd, SIGKILL, NULL, 0);
+        (void)zsb_pidfd_wait(pid_fd, -1, NULL);
+        return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_RESOLVE, rc != 0 ? -rc : ETIMEDOUT, "%s gave no answer",
+                             argv[0]);
+    }
+    *out_text = zsb_buf_take(&answer);
+    return *out_text != NULL ? 0 : zsb_error_no_memory(err, ZSB_STAGE_RESOLVE);
 }
 
 static bool help_names(const char *help, const char *option)

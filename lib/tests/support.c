@@ -4,9 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +140,56 @@ void zsb_test_command(const char *const argv[])
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s %s: status %d", argv[0],
                   argv[1] != NULL ? argv[1] : "", status);
+}
+
+const char *zsb_test_output(const char *const argv[], void (*prepare)(void), int *out_status)
+{
+    int fds[2];
+    char *text = NULL;
+    ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (dup2(fds[1], 1) != 1 || dup2(fds[1], 2) != 2)
+            _exit(127);
+        if (prepare != NULL)
+            prepare();
+        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    (void)close(fds[1]);
+    ck_assert_int_eq(zsb_read_fd(fds[0], 1 << 20, &text, NULL), 0);
+    (void)close(fds[0]);
+    ck_assert_int_eq(waitpid(pid, out_status, 0), pid);
+    return keep(text);
+}
+
+bool zsb_test_private_srv(void)
+{
+    static bool private;
+    if (!private && (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
+        return false;
+    if (private && umount2("/srv", MNT_DETACH) < 0)
+        return false;
+    private = true;
+    return mount("test", "/srv", "tmpfs", 0, "mode=755") == 0;
+}
+
+bool zsb_test_has_capability(int capability)
+{
+    cap_t caps = cap_get_proc();
+    cap_flag_value_t value = CAP_CLEAR;
+    bool has = caps != NULL && cap_get_flag(caps, capability, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET;
+    if (caps != NULL)
+        (void)cap_free(caps);
+    return has;
+}
+
+int zsb_test_cannot(const char *reason)
+{
+    const char *must = getenv("ZSB_MUST_WORK");
+    (void)fprintf(stderr, "this host cannot run all tests: %s\n", reason);
+    return must != NULL && strcmp(must, "1") == 0 ? EXIT_FAILURE : 77;
 }
 
 /* Without forks Check cannot time out; the default action of SIGALRM can. */

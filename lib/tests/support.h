@@ -34,6 +34,17 @@ size_t zsb_test_count_names(const char *path);
 size_t zsb_test_count_fds(void);
 /* Runs a program from PATH with its output discarded; fails the test unless it exits with 0. */
 void zsb_test_command(const char *const argv[]);
+/* Runs a program with stdout and stderr together returned and its wait status; `prepare` runs in the child.
+ */
+const char *zsb_test_output(const char *const argv[], void (*prepare)(void), int *out_status);
+
+/* A root-owned /srv with nothing in it and root-owned ancestors, seen by this process only. False when this
+ * process may not have one. */
+bool zsb_test_private_srv(void);
+/* True when root may do so; an ordinary user never can, and nothing is expected of one. */
+bool zsb_test_has_capability(int capability);
+/* What main returns when the host cannot run a part of the suite: 77, or a failure with ZSB_MUST_WORK=1. */
+int zsb_test_cannot(const char *reason);
 
 /* Runs the suite, removes what tests left behind, returns main's status. Frees the runner. */
 int zsb_test_run(Suite *suite, enum fork_status fork_status);
