@@ -68,7 +68,7 @@ static void say_result(const struct report *report, const char *name, int error)
     char *end = line + n;
     for (size_t i = 0; i < context.capture_bytes; i++)
         end += sprintf(end, "%02x", context.capture[i]);
-    (void)strcpy(end, context.capture_bytes == 0 ? "-\n" : "\n");
+    (void)sprintf(end, context.capture_bytes == 0 ? "-\n" : "\n");
     say(report, line);
 }
 

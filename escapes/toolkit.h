@@ -136,7 +136,8 @@ int zsb_kit_socket(int family, int type, int protocol, int *out_fd);
 /* ---- allowed twins
  * ------------------------------------------------------------------------------------------------ */
 
-/* Writes and reads back a file where this mode may write; in memory where read-only mode leaves no such place.
+/* Writes and reads back a file where this mode may write; in memory where read-only mode leaves no such
+ * place.
  */
 int zsb_kit_benign_write(struct zsb_ctx *ctx);
 int zsb_kit_benign_read(struct zsb_ctx *ctx);       /* ws/tracked.txt */

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const int deny[] = {ENODATA, ENOENT, EACCES, EPERM, 0};
 
 static int own_variables(struct zsb_ctx *ctx)

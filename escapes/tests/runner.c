@@ -28,6 +28,28 @@ void sleep_ms(int ms)
 
 /* ---- lab */
 
+static char labs_path[64];
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+void labs_begin(void)
+{
+    (void)snprintf(labs_path, sizeof(labs_path), "/var/tmp/zsb-escapes-test.XXXXXX");
+    if (mkdtemp(labs_path) == NULL) {
+        perror(labs_path);
+        exit(EXIT_FAILURE);
+    }
+}
+
+void labs_end(void)
+{
+    (void)nftw(labs_path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 const char *lab_path(const struct lab *lab, const char *relative)
 {
     static char path[PATH_MAX];
@@ -59,7 +81,7 @@ void lab_open(struct lab *lab, bool repository)
     (void)snprintf(lab->nonce, sizeof(lab->nonce), "%016llx%08x%08llx",
                    (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec,
                    (unsigned)getpid(), ++number);
-    (void)snprintf(lab->path, sizeof(lab->path), "/var/tmp/zsb-escapes-test.XXXXXX");
+    (void)snprintf(lab->path, sizeof(lab->path), "%s/lab.XXXXXX", labs_path);
     ck_assert_ptr_nonnull(mkdtemp(lab->path));
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
         put_directory(lab, directories[i]);
@@ -73,12 +95,6 @@ void lab_open(struct lab *lab, bool repository)
     put_file(lab, "out/secret.txt", "22222222222222222222222222222222");
     put_file(lab, "deny/file", "33333333333333333333333333333333");
     put_file(lab, "deny/dir/secret", "44444444444444444444444444444444");
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
 }
 
 void lab_close(struct lab *lab)

@@ -18,6 +18,11 @@ struct lab {
     char nonce[33];
 };
 
+/* Every lab lies in one directory of this run, which main() removes also when tests failed half-way. Call
+ * both there. */
+void labs_begin(void);
+void labs_end(void);
+
 /* The directories and files that probe.h lists, with all three protected directories when `repository`. */
 void lab_open(struct lab *lab, bool repository);
 void lab_close(struct lab *lab);
