@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every seed of the fuzzers, whole, cut short at every byte and with bytes changed.
+ * Every seed, whole, cut short at every byte and with bytes changed.
  */
-#include "lib/tests/fuzz.h"
+#include "lib/helper/helper.h"
 #include "lib/tests/support.h"
 
 #include <dirent.h>
@@ -11,12 +11,64 @@
 
 enum { MUTATIONS = 2000 };
 
+/* What must hold of every input that is accepted. */
+static void check_accepted(const struct zsb_helper_config *config)
+{
+    ck_assert(config->status_fd >= 0);
+    ck_assert(config->cwd != NULL && config->cwd[0] == '/');
+    ck_assert(config->argc > 0 && config->argv[config->argc] == NULL);
+    for (size_t i = 0; i < config->argc; i++)
+        ck_assert(config->argv[i] != NULL);
+    ck_assert(config->environment != NULL && config->environment[config->environment_count] == NULL);
+    for (size_t i = 0; i < config->audit_count; i++)
+        ck_assert(config->audits[i].path[0] == '/' && config->audits[i].kind < ZSB_AUDIT_KIND_COUNT);
+    for (size_t i = 0; i < config->grant_count; i++)
+        ck_assert(config->grants[i] >= 3);
+    ck_assert(config->outer_count <= ZSB_ARRAY_SIZE(config->outer));
+}
+
+static void parse_config(const uint8_t *data, size_t size_bytes)
+{
+    struct zsb_helper_config config;
+    struct zsb_error err = ZSB_ERROR_INIT;
+    char *copy = malloc(size_bytes > 0 ? size_bytes : 1);
+    ck_assert(copy != NULL);
+    if (size_bytes > 0)
+        memcpy(copy, data, size_bytes);
+    int rc = zsb_helper_config_parse(copy, size_bytes, &config, &err);
+    if (rc == 0) {
+        check_accepted(&config);
+        zsb_helper_config_clear(&config); /* frees the copy */
+        return;
+    }
+    ck_assert(err.code == ZSB_E_HELPER || err.code == ZSB_E_NO_MEMORY);
+    ck_assert(err.stage == ZSB_STAGE_CONFINE && strchr(err.msg, '\n') == NULL);
+    free(copy);
+}
+
+static void parse_mountinfo(const uint8_t *data, size_t size_bytes)
+{
+    uint64_t id = 0;
+    char *point = NULL;
+    bool writable = false;
+    char *line = malloc(size_bytes + 1);
+    ck_assert(line != NULL);
+    if (size_bytes > 0)
+        memcpy(line, data, size_bytes);
+    line[size_bytes] = '\0';
+    if (zsb_mountinfo_parse_line(line, &id, &point, &writable)) {
+        ck_assert(point >= line && point < line + size_bytes && point[0] == '/');
+        ck_assert(point + strlen(point) <= line + size_bytes);
+    }
+    free(line);
+}
+
 static const struct {
     const char *directory;
     void (*run)(const uint8_t *data, size_t size_bytes);
 } targets[] = {
-    {ZSB_TEST_CORPUS "/config", zsb_fuzz_config},
-    {ZSB_TEST_CORPUS "/mountinfo", zsb_fuzz_mountinfo},
+    {ZSB_TEST_CORPUS "/config", parse_config},
+    {ZSB_TEST_CORPUS "/mountinfo", parse_mountinfo},
 };
 
 static uint32_t seed;
