@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Not Check's assertions: drive_host_can() runs before any test does. */
 static void must(bool fact, const char *what, int number)
 {
