@@ -85,16 +85,34 @@ static const char *trial_problem(const struct zsb_trial_result *trial)
     return "unknown verdict";
 }
 
-static void judge_trial(const struct zsb_trial_result *trial, struct tally *tally,
-                        struct zsb_finding *finding)
+static bool same_problem(const struct zsb_trial_result *a, const struct zsb_trial_result *b)
 {
-    const char *problem = trial_problem(trial);
-    if (problem) {
-        ZSB_AUTO_BUF line = ZSB_BUF_INIT;
-        zsb_buf_addf(&line, "%s %s in %s, network %s", trial->probe->id, problem, zsb_mode_name(trial->mode),
-                     zsb_network_name(trial->network));
-        fail(finding, line.data);
+    const char *problem = trial_problem(a);
+    const char *other = trial_problem(b);
+    return problem && other && strcmp(problem, other) == 0 && strcmp(a->probe->id, b->probe->id) == 0;
+}
+
+/* One line per probe and problem, with every mode in which it occurred. */
+static void add_problem(const struct zsb_campaign *campaign, size_t index, struct zsb_finding *finding)
+{
+    const struct zsb_trial_result *trial = &campaign->trials[index];
+    for (size_t i = 0; i < index; i++) {
+        if (same_problem(&campaign->trials[i], trial))
+            return;
     }
+    ZSB_AUTO_BUF line = ZSB_BUF_INIT;
+    zsb_buf_addf(&line, "%s %s", trial->probe->id, trial_problem(trial));
+    for (size_t i = index; i < campaign->trial_count; i++) {
+        const struct zsb_trial_result *where = &campaign->trials[i];
+        if (same_problem(where, trial))
+            zsb_buf_addf(&line, "%s in %s, network %s", i == index ? "" : ";", zsb_mode_name(where->mode),
+                         zsb_network_name(where->network));
+    }
+    fail(finding, line.data);
+}
+
+static void count_trial(const struct zsb_trial_result *trial, struct tally *tally)
+{
     if (!trial->required)
         return;
     tally->required++;
@@ -161,8 +179,12 @@ static void judge_trials(const struct zsb_criterion *criterion, const struct zsb
     }
     struct tally tally = {0};
     for (size_t i = 0; i < input->campaign->trial_count; i++) {
-        if (belongs(criterion, input->campaign->trials[i].probe->id))
-            judge_trial(&input->campaign->trials[i], &tally, finding);
+        const struct zsb_trial_result *trial = &input->campaign->trials[i];
+        if (!belongs(criterion, trial->probe->id))
+            continue;
+        count_trial(trial, &tally);
+        if (trial_problem(trial))
+            add_problem(input->campaign, i, finding);
     }
     if (tally.required == 0)
         fail(finding, "no required trial");

@@ -127,6 +127,15 @@ static void add_attempts(struct zsb_buf *out, const struct zsb_report_style *sty
     }
 }
 
+static bool any_witnessed(const struct zsb_arm_result *arm)
+{
+    for (size_t i = 0; i < arm->attempt_count; i++) {
+        if (arm->attempts[i].witnessed)
+            return true;
+    }
+    return false;
+}
+
 static void add_explanation(struct zsb_buf *out, const struct zsb_report_style *style,
                             const struct zsb_trial_result *trial)
 {
@@ -134,7 +143,10 @@ static void add_explanation(struct zsb_buf *out, const struct zsb_report_style *
     zsb_text_add(out, style, zsb_verdict_tone(trial->verdict), zsb_verdict_words(trial->verdict));
     zsb_buf_addf(out, "  %s  %s, network %s\n", trial->probe->id, zsb_mode_name(trial->mode),
                  zsb_network_name(trial->network));
-    if (trial->detail && *trial->detail)
+    /* The detail of an escape is what its attempts say below. */
+    const bool told_below =
+        trial->verdict == ZSB_VERDICT_ESCAPED && any_witnessed(&trial->arms[ZSB_ARM_CONFINED]);
+    if (trial->detail && *trial->detail && !told_below)
         add_indented(out, style, "", trial->detail);
     if (trial->verdict == ZSB_VERDICT_NOT_APPLICABLE)
         return;

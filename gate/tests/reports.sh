@@ -45,6 +45,16 @@ grep -q '"decision":	"refuse"' gate.json || fail "gate without --preview must re
 grep -q '"decision":	"grant"' gate-preview.json || fail "gate --preview must grant here"
 grep -q 'decision  *grant (preview)' gate.txt || fail "the text report must end in the decision"
 
+# In a user namespace without a mapping no file is owned by root, so no launcher can be trusted.
+if unshare --user true 2>/dev/null; then
+    exits 3 unshare --user "$program" gate --format json --output gate-unavailable.json
+    exits 3 unshare --user "$program" verify --probe fs.write-outside --output none
+    exits 3 unshare --user "$program" policy show --format json >policy-unavailable.json
+    exits 125 unshare --user "$program" run --outcome outcome-unavailable.json -- true
+    grep -q '"code":	"untrusted_launcher"' gate-unavailable.json || fail "the cause must be typed"
+    [ ! -e none ] || fail "a campaign that did not run has no report"
+fi
+
 # A launcher that confines nothing must be found out.
 cat >open.json <<END
 {"schema":"zuno-sandbox/launcher/v1","name":"open","argv":["{command}"],"modes":["read-only"],"network":"deny"}

@@ -196,6 +196,56 @@ START_TEST(end_of_the_harness_ends_the_tree)
 }
 END_TEST
 
+/* The harness ended before the program could look at it: there is nobody to run anything for. */
+START_TEST(orphan_at_start_runs_nothing)
+{
+    const char *const argv[] = {
+        "/bin/sh",
+        "-c",
+        "(sleep 0.3; \"$1\" run --mode workspace-write -- touch ran; echo $? >../code) & exit",
+        "sh",
+        ZSB_PROGRAM,
+        NULL};
+    ck_assert_int_eq(drive_wait(drive_start(argv, workspace)), 0);
+    ck_assert(drive_all_gone(10000));
+    /* The subshell outlived the harness and is the program's parent: that is no orphan. */
+    ZSB_AUTO_FREE char *code = drive_read_file(directory, "code");
+    ck_assert_str_eq(code, "0\n");
+    ck_assert(drive_exists(workspace, "ran"));
+
+    const char *const orphan[] = {
+        "/bin/sh",
+        "-c",
+        "(sleep 0.3; exec \"$1\" run --mode workspace-write --outcome ../o.json -- touch "
+        "ran-too) & exit",
+        "sh",
+        ZSB_PROGRAM,
+        NULL};
+    ck_assert_int_eq(drive_wait(drive_start(orphan, workspace)), 0);
+    ck_assert(drive_all_gone(10000));
+    ck_assert(!drive_exists(workspace, "ran-too"));
+    ZSB_AUTO_FREE char *outcome = drive_read_file(directory, "o.json");
+    ck_assert_ptr_nonnull(strstr(outcome, "\"cancelled\":\ttrue"));
+}
+END_TEST
+
+START_TEST(signal_that_the_caller_ignores_stays_ignored)
+{
+    const char *const argv[] = {
+        "/bin/sh",
+        "-c",
+        "trap '' HUP; exec \"$1\" run --mode workspace-write -- sh -c 'touch ready; sleep "
+        "1; exit 6'",
+        "sh",
+        ZSB_PROGRAM,
+        NULL};
+    const pid_t pid = drive_start(argv, workspace);
+    ck_assert_msg(appears("ready"), "the command did not start");
+    ck_assert_int_eq(kill(pid, SIGHUP), 0);
+    ck_assert_int_eq(drive_wait(pid), 6);
+}
+END_TEST
+
 START_TEST(read_only_is_the_default_and_denies_writes)
 {
     DRIVEN result = RUN("echo x > f");
@@ -464,6 +514,8 @@ static void add_tests(TCase *tests)
     tcase_add_loop_test(tests, signal_to_run_ends_the_tree_and_is_its_exit_code, 0,
                         (int)ZSB_ARRAY_SIZE(endings));
     tcase_add_test(tests, end_of_the_harness_ends_the_tree);
+    tcase_add_test(tests, orphan_at_start_runs_nothing);
+    tcase_add_test(tests, signal_that_the_caller_ignores_stays_ignored);
     tcase_add_test(tests, read_only_is_the_default_and_denies_writes);
     tcase_add_test(tests, outside_is_never_writable);
     tcase_add_test(tests, options_shape_the_policy);
