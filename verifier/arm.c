@@ -505,7 +505,10 @@ static void clear(struct run *run)
         zsb_cleanup_fd(&run->held_fds[i]);
     zsb_procscan_kill_marked(run->scene.nonce);
     zsb_victim_end(&run->scene.victim);
-    (void)zsb_child_end_all(zsb_now_us() + (int64_t)CLEAN_UP_MS * 1000);
+    if (!zsb_child_end_all(zsb_now_us() + (int64_t)CLEAN_UP_MS * 1000)) {
+        zsb_lab_abandon_trial(run->spec->lab, run->spec->place->name);
+        run->spec->place->is_clean = false;
+    }
     zsb_scene_close(&run->scene);
     zsb_buf_clear(&run->words);
     zsb_report_clear(&run->report);

@@ -26,7 +26,8 @@ struct state {
     struct zsb_campaign *campaign;
     struct zsb_lab lab;
     char *faults[COMBINATIONS]; /* per mode and network: why the subject runs nothing */
-    size_t done, next_number;
+    size_t done;
+    unsigned next_slot;
 };
 
 /* ---- selection */
@@ -158,6 +159,7 @@ struct queue {
     task_done done;
     struct zsb_worker workers[JOBS_MAX];
     size_t of_worker[JOBS_MAX];
+    unsigned slots[JOBS_MAX];
     unsigned jobs;
 };
 
@@ -173,6 +175,9 @@ static void finish_worker(struct state *state, struct queue *queue, unsigned slo
     struct zsb_arm_result arms[ZSB_ARM_COUNT];
     memset(arms, 0, sizeof(arms));
     const char *failure = zsb_worker_finish(&queue->workers[slot], arms);
+    /* What a broken worker left behind may still be at work in its directory. */
+    if (failure != NULL)
+        queue->slots[slot] = state->next_slot++;
     queue->done(state, queue->indexes[queue->of_worker[slot]], failure, arms);
     zsb_worker_clear(&queue->workers[slot]);
 }
@@ -182,6 +187,7 @@ static int start_workers(struct queue *queue)
     for (unsigned slot = 0; slot < queue->jobs; slot++) {
         if (queue->workers[slot].pid > 0 || queue->started == queue->count)
             continue;
+        queue->tasks[queue->started].slot = queue->slots[slot];
         int rc = zsb_worker_start(&queue->tasks[queue->started], &queue->workers[slot]);
         if (rc != 0)
             return rc;
@@ -211,8 +217,10 @@ static bool wait_for_workers(struct state *state, struct queue *queue)
 static int run_queue(struct state *state, struct queue *queue, struct zsb_error *err)
 {
     queue->jobs = job_count(state->options);
-    for (unsigned slot = 0; slot < queue->jobs; slot++)
+    for (unsigned slot = 0; slot < queue->jobs; slot++) {
         queue->workers[slot] = (struct zsb_worker){-1, -1, ZSB_BUF_INIT, 0};
+        queue->slots[slot] = state->next_slot++;
+    }
     int rc = start_workers(queue);
     while (rc == 0 && wait_for_workers(state, queue))
         rc = start_workers(queue);
@@ -230,7 +238,6 @@ static struct zsb_task make_task(struct state *state, const struct zsb_probe *pr
                              .network = network,
                              .subject = &state->options->subject,
                              .helper_path = state->options->helper_path,
-                             .number = state->next_number++,
                              .canary = probe == &zsb_canary_probe};
 }
 

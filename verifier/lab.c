@@ -200,10 +200,14 @@ void zsb_lab_close(struct zsb_lab *lab)
     zsb_lab_init(lab);
 }
 
+const char *zsb_lab_template(enum zsb_fixture fixture)
+{
+    return fixture == ZSB_FIXTURE_REPO ? "template-repo" : "template-plain";
+}
+
 int zsb_lab_make_trial(const struct zsb_lab *lab, const char *name, enum zsb_fixture fixture, int *out_fd)
 {
-    const char *from = fixture == ZSB_FIXTURE_REPO ? "template-repo" : "template-plain";
-    int rc = zsb_lab_copy_tree(lab->dir_fd, from, lab->dir_fd, name);
+    int rc = zsb_lab_copy_tree(lab->dir_fd, zsb_lab_template(fixture), lab->dir_fd, name);
     if (rc != 0)
         return rc;
     ZSB_AUTO_FD int fd = openat(lab->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -214,4 +218,13 @@ int zsb_lab_make_trial(const struct zsb_lab *lab, const char *name, enum zsb_fix
         return -errno;
     *out_fd = zsb_steal_fd(&fd);
     return 0;
+}
+
+void zsb_lab_abandon_trial(const struct zsb_lab *lab, const char *name)
+{
+    char random[17], other[64];
+    if (zsb_random_hex(random, 8) != 0)
+        return;
+    (void)snprintf(other, sizeof(other), "abandoned.%s", random);
+    (void)renameat(lab->dir_fd, name, lab->dir_fd, other);
 }

@@ -6,7 +6,7 @@
  *     lock                                      locked for as long as the campaign lives
  *     bin/zuno-escapes                          the attacker's binary
  *     template-repo/, template-plain/           what every trial directory is copied from
- *     t<number>.<arm>/                          trial directories, see escapes/probe.h
+ *     repo.<slot>/, plain.<slot>/               trial directories, see escapes/probe.h
  *
  * The parent is /var/tmp by default, because a private /tmp inside the sandbox would fake denials. A lab
  * whose owner died is found by its free lock and removed by the next campaign of the same user.
@@ -19,6 +19,8 @@
 #include <zuno/error.h>
 
 #include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #define ZSB_LAB_PARENT "/var/tmp"
@@ -46,16 +48,23 @@ void zsb_lab_init(struct zsb_lab *lab);
 /* Removes every lab of this user below parent_fd whose lock is free; returns how many went. */
 size_t zsb_lab_sweep(int parent_fd);
 
-/* A fresh trial directory <lab>/<name>, removed with the lab and not before: ext4 is slow at making files
- * where many were deleted a moment ago (see recently_deleted() in the kernel's fs/ext4/ialloc.c). Made with
- * the fixture of a probe. 0 or -errno; *out_fd is the caller's. */
+/* A fresh trial directory <lab>/<name> with the fixture of a probe; it goes with the lab. 0 or -errno;
+ * *out_fd is the caller's. */
 int zsb_lab_make_trial(const struct zsb_lab *lab, const char *name, enum zsb_fixture fixture, int *out_fd);
+/* The same from a directory that was used before (lab_reset.c). -ENOENT when there is none; after any other
+ * error it must not be used again. */
+int zsb_lab_reset_trial(const struct zsb_lab *lab, const char *name, enum zsb_fixture fixture, int *out_fd);
+/* Gives the directory a name that nobody will use, because something may still be at work in it. */
+void zsb_lab_abandon_trial(const struct zsb_lab *lab, const char *name);
+const char *zsb_lab_template(enum zsb_fixture fixture);
 
 /* Makes both templates inside the lab (lab_template.c). */
 ZSB_MUST_CHECK int zsb_lab_make_templates(const struct zsb_lab *lab, struct zsb_error *err);
 /* Copies a tree: regular files, directories and links, with modes; all times set to a fixed past moment, so
  * that a write of the same bytes still shows. 0 or -errno. */
 int zsb_lab_copy_tree(int from_dir_fd, const char *from, int to_dir_fd, const char *to);
+int zsb_lab_set_past(int fd); /* 0 or -errno */
+bool zsb_lab_is_past(const struct stat *st);
 /* Writes a small file below dir_fd, creating it with `mode`. 0 or -errno. */
 int zsb_lab_write_file(int dir_fd, const char *path, const char *text, mode_t mode);
 

@@ -57,6 +57,26 @@ static int make_secrets(struct zsb_scene *scene)
     return rc;
 }
 
+static int reopen_directory(struct zsb_scene *scene)
+{
+    scene->dir_fd =
+        openat(scene->lab->dir_fd, scene->place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return scene->dir_fd < 0 ? -errno : zsb_remove_tree_at(scene->dir_fd, "hidden");
+}
+
+/* The slot's directory, put back into its first state; a new one where there is none, or none that can be. */
+static int take_directory(struct zsb_scene *scene)
+{
+    const char *name = scene->place->name;
+    enum zsb_fixture fixture = scene->probe->fixture;
+    int rc = zsb_lab_reset_trial(scene->lab, name, fixture, &scene->dir_fd);
+    if (rc == 0)
+        return 0;
+    if (rc != -ENOENT)
+        zsb_lab_abandon_trial(scene->lab, name);
+    return zsb_lab_make_trial(scene->lab, name, fixture, &scene->dir_fd);
+}
+
 static int make_directory(struct zsb_scene *scene)
 {
     static const struct {
@@ -69,14 +89,7 @@ static int make_directory(struct zsb_scene *scene)
         {"deny/dir/secret", ZSB_FLAG_DENY_DIR, 0600},
         {"ws/private/secret", ZSB_FLAG_DENY_WS, 0600},
     };
-    int rc = 0;
-    if (scene->place->is_clean) {
-        scene->dir_fd =
-            openat(scene->lab->dir_fd, scene->place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        rc = scene->dir_fd < 0 ? -errno : zsb_remove_tree_at(scene->dir_fd, "hidden");
-    } else {
-        rc = zsb_lab_make_trial(scene->lab, scene->place->name, scene->probe->fixture, &scene->dir_fd);
-    }
+    int rc = scene->place->is_clean ? reopen_directory(scene) : take_directory(scene);
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(files) && rc == 0; i++)
         rc = zsb_lab_write_file(scene->dir_fd, files[i].path, scene->flags[files[i].flag], files[i].mode);
     return rc;
@@ -230,6 +243,8 @@ int zsb_scene_open(struct zsb_scene *scene, const struct zsb_lab *lab, const str
     zsb_listeners_init(&scene->listeners);
     zsb_terminal_init(&scene->terminal);
     scene->place = place;
+    (void)snprintf(place->name, sizeof(place->name), "%s.%u",
+                   probe->fixture == ZSB_FIXTURE_REPO ? "repo" : "plain", place->slot);
     int n = snprintf(scene->path, sizeof(scene->path), "%s/%s", lab->path, place->name);
     int rc = n < 0 || (size_t)n >= sizeof(scene->path) ? -ENAMETOOLONG : 0;
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(steps) && rc == 0; i++) {

@@ -33,12 +33,13 @@ enum { ZSB_FLAG_DIGITS = 32, ZSB_SHM_BYTES = 4096 };
 const char *zsb_flag_name(enum zsb_flag flag); /* "file", "deny-file", ... as in probe.h */
 enum zsb_flag zsb_flag_find(const char *name); /* ZSB_FLAG_COUNT when there is none */
 
-/* A trial directory that outlives its scene. While nothing in it has changed, the next arm of the same trial
- * gets it with new flags instead of a new copy. */
+/* Where scenes take place: a trial directory that outlives them. Whatever an arm did to it is undone before
+ * the next one; while nothing happened, the next arm of the same trial finds its probe's objects prepared,
+ * too. */
 struct zsb_place {
-    char name[64]; /* of the directory in the lab */
-    bool is_clean; /* it exists, prepared for this probe, and nothing but flags and sockets ever changed in it
-                    */
+    unsigned slot; /* of the worker: no two workers share a directory */
+    char name[64]; /* of the directory in the lab; set by zsb_scene_open() */
+    bool is_clean; /* prepared for this probe, and nothing but flags and sockets ever changed in it */
 };
 
 struct zsb_scene {

@@ -242,3 +242,23 @@ int zsb_snapshot_diff(const struct zsb_snapshot *before, const struct zsb_snapsh
     *out_count = n;
     return 0;
 }
+
+static bool same_content(const struct zsb_snapshot_entry *a, const struct zsb_snapshot_entry *b)
+{
+    return strcmp(a->path, b->path) == 0 && a->st.st_mode == b->st.st_mode && a->st.st_uid == b->st.st_uid &&
+           a->st.st_gid == b->st.st_gid && a->st.st_rdev == b->st.st_rdev &&
+           (S_ISDIR(a->st.st_mode) || (a->st.st_nlink == b->st.st_nlink && a->st.st_size == b->st.st_size)) &&
+           same_bytes(a->text, a->text_size, b->text, b->text_size) &&
+           same_bytes(a->xattrs, a->xattrs_size, b->xattrs, b->xattrs_size) && !a->unreadable &&
+           !b->unreadable;
+}
+
+bool zsb_snapshot_same_content(const struct zsb_snapshot *a, const struct zsb_snapshot *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!same_content(&a->entries[i], &b->entries[i]))
+            return false;
+    return true;
+}

@@ -44,4 +44,7 @@ void zsb_snapshot_clear(struct zsb_snapshot *snapshot);
 int zsb_snapshot_diff(const struct zsb_snapshot *before, const struct zsb_snapshot *after,
                       struct zsb_change **out, size_t *out_count);
 
+/* 1 when both trees hold the same, whatever their inode numbers and times. */
+bool zsb_snapshot_same_content(const struct zsb_snapshot *a, const struct zsb_snapshot *b);
+
 #endif

@@ -18,8 +18,6 @@ enum { RESULT_MAX = 4 << 20 };
 static void run_arm(const struct zsb_task *task, enum zsb_arm arm, struct zsb_place *place,
                     struct zsb_arm_result *arms)
 {
-    if (!place->is_clean)
-        (void)snprintf(place->name, sizeof(place->name), "t%zu.%s", task->number, zsb_arm_name(arm));
     struct zsb_arm_spec spec = {.arm = arm,
                                 .lab = task->lab,
                                 .probe = task->probe,
@@ -34,7 +32,7 @@ static void run_arm(const struct zsb_task *task, enum zsb_arm arm, struct zsb_pl
 
 static void run_task(const struct zsb_task *task, struct zsb_arm_result *arms)
 {
-    struct zsb_place place = {"", false};
+    struct zsb_place place = {.slot = task->slot};
     if (task->canary) {
         run_arm(task, ZSB_ARM_CONFINED, &place, arms);
         return;

@@ -17,7 +17,7 @@ struct zsb_task {
     enum zsb_network network;
     const struct zsb_subject *subject;
     const char *helper_path;
-    size_t number; /* unique in the campaign: names the trial directories */
+    unsigned slot; /* names the trial directory; no two workers at once may have the same */
     bool canary;   /* only the confined arm, and only to see whether anything runs */
 };
 

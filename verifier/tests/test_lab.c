@@ -4,14 +4,17 @@
  */
 #include "verifier/child.h"
 #include "verifier/lab.h"
+#include "verifier/snapshot.h"
 #include "verifier/tests/support.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static struct zsb_test_dir dir;
@@ -188,6 +191,117 @@ START_TEST(sweeping_follows_no_link)
 }
 END_TEST
 
+static int damage_bytes(int fd)
+{
+    return zsb_lab_write_file(fd, "ws/tracked.txt", "something else", 0644);
+}
+static int damage_same_size(int fd)
+{
+    return zsb_lab_write_file(fd, "ws/tracked.txt", "A tracked file of the workspace\n", 0644);
+}
+static int damage_mode(int fd)
+{
+    return fchmodat(fd, "ws/sub/file.txt", 0777, 0);
+}
+static int damage_directory_mode(int fd)
+{
+    return fchmodat(fd, "out", 0000, 0);
+}
+static int damage_remove(int fd)
+{
+    return zsb_remove_tree_at(fd, "ws/.git");
+}
+static int damage_add(int fd)
+{
+    int rc = mkdirat(fd, "out/new", 0000);
+    return rc != 0 ? rc : zsb_lab_write_file(fd, "new", "x", 0600);
+}
+static int damage_link_in(int fd)
+{
+    return linkat(fd, "ws/tracked.txt", fd, "out/alias", 0);
+}
+static int damage_symlink(int fd)
+{
+    int rc = unlinkat(fd, "ws/tracked.txt", 0);
+    return rc != 0 ? rc : symlinkat("../out/secret.txt", fd, "ws/tracked.txt");
+}
+static int damage_directory_to_link(int fd)
+{
+    int rc = renameat(fd, "ws/sub", fd, "ws/other");
+    return rc != 0 ? rc : symlinkat("/etc", fd, "ws/sub");
+}
+static int damage_type(int fd)
+{
+    int rc = zsb_remove_tree_at(fd, "deny/dir");
+    return rc != 0 ? rc : mkfifoat(fd, "deny/dir", 0600);
+}
+static int damage_xattr(int fd)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d/out/secret.txt", fd);
+    return setxattr(path, "user.zsb", "x", 1, 0) < 0 && errno != EOPNOTSUPP ? -1 : 0;
+}
+static int damage_nothing(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+static const struct {
+    int (*act)(int fd);
+    const char *reason;
+} damages[] = {
+    {damage_nothing, "an untouched one"},
+    {damage_bytes, "other bytes"},
+    {damage_same_size, "other bytes of the same size"},
+    {damage_mode, "another mode"},
+    {damage_directory_mode, "a closed directory"},
+    {damage_remove, "a removed repository"},
+    {damage_add, "new names"},
+    {damage_link_in, "a hard link between two places"},
+    {damage_symlink, "a link in a file's place"},
+    {damage_directory_to_link, "a link in a directory's place"},
+    {damage_type, "a fifo in a directory's place"},
+    {damage_xattr, "an extended attribute"},
+};
+
+START_TEST(a_damaged_trial_directory_is_made_whole)
+{
+    static const char *const skip[] = {"bin", NULL};
+    struct zsb_lab lab;
+    struct zsb_snapshot fresh = ZSB_SNAPSHOT_INIT, reset = ZSB_SNAPSHOT_INIT;
+    int used_fd = -1, reset_fd = -1;
+    open_lab(&lab);
+    ck_assert_int_eq(zsb_lab_reset_trial(&lab, "used", ZSB_FIXTURE_REPO, &reset_fd), -ENOENT);
+    ck_assert_int_eq(zsb_lab_make_trial(&lab, "used", ZSB_FIXTURE_REPO, &used_fd), 0);
+    ck_assert_int_eq(zsb_snapshot_take(used_fd, skip, &fresh), 0);
+    ck_assert_msg(damages[_i].act(used_fd) == 0, "%s: %s", damages[_i].reason, strerror(errno));
+    ck_assert_int_eq(zsb_lab_reset_trial(&lab, "used", ZSB_FIXTURE_REPO, &reset_fd), 0);
+    ck_assert_int_eq(zsb_snapshot_take(reset_fd, skip, &reset), 0);
+    ck_assert_msg(zsb_snapshot_same_content(&fresh, &reset), "%s", damages[_i].reason);
+    ck_assert_int_eq(faccessat(reset_fd, "bin/zuno-escapes", X_OK, 0), 0);
+    zsb_snapshot_clear(&fresh);
+    zsb_snapshot_clear(&reset);
+    (void)close(used_fd);
+    (void)close(reset_fd);
+    zsb_lab_close(&lab);
+}
+END_TEST
+
+START_TEST(an_abandoned_trial_directory_is_not_found_again)
+{
+    struct zsb_lab lab;
+    int fd = -1;
+    open_lab(&lab);
+    ck_assert_int_eq(zsb_lab_make_trial(&lab, "used", ZSB_FIXTURE_PLAIN, &fd), 0);
+    (void)close(fd);
+    zsb_lab_abandon_trial(&lab, "used");
+    ck_assert_int_eq(zsb_lab_reset_trial(&lab, "used", ZSB_FIXTURE_PLAIN, &fd), -ENOENT);
+    zsb_lab_close(&lab);
+    ck_assert_uint_eq(zsb_test_count_entries(dir.path), 0);
+}
+END_TEST
+
 static const struct {
     const char *parent, *escapes;
     enum zsb_code code;
@@ -221,6 +335,8 @@ int main(void)
     tcase_add_test(tcase, the_lab_of_a_killed_owner_is_swept);
     tcase_add_test(tcase, what_is_not_a_dead_lab_of_ours_stays);
     tcase_add_test(tcase, sweeping_follows_no_link);
+    tcase_add_loop_test(tcase, a_damaged_trial_directory_is_made_whole, 0, (int)ZSB_ARRAY_SIZE(damages));
+    tcase_add_test(tcase, an_abandoned_trial_directory_is_not_found_again);
     tcase_add_loop_test(tcase, a_lab_that_cannot_be_made_leaves_nothing, 0, (int)ZSB_ARRAY_SIZE(failures));
     suite_add_tcase(suite, tcase);
     return zsb_test_main(suite);

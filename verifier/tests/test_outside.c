@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -231,7 +232,9 @@ START_TEST(only_typed_input_is_seen)
     ck_assert_int_eq((int)write(terminal.slave, "output", 6), 6); /* to the screen, not into the keyboard */
     zsb_terminal_pump(&terminal);
     ck_assert_uint_eq(terminal.input.size_bytes, 0);
-    ck_assert_int_eq((int)write(terminal.master, FLAG, 32), 32); /* what a keyboard, or TIOCSTI, does */
+    ck_assert_int_eq((int)write(terminal.master, FLAG, 32), 32); /* what a keyboard does */
+    struct pollfd typed = {.fd = terminal.slave, .events = POLLIN};
+    ck_assert_int_eq(poll(&typed, 1, 5000), 1);
     zsb_terminal_pump(&terminal);
     ck_assert_uint_eq(terminal.input.size_bytes, 32);
     ck_assert_mem_eq(terminal.input.data, FLAG, 32);
@@ -276,15 +279,18 @@ START_TEST(a_process_is_known_by_nonce_binary_and_words)
         size_t size;
         bool genuine;
     } cases[] = {
-        {"-c\0sleep 30; : " FLAG, sizeof("-c\0sleep 30; : " FLAG), true},
-        {"-c\0sleep 30; : " OTHER, sizeof("-c\0sleep 30; : " OTHER), false},
+        {"-c\0read line; : " FLAG, sizeof("-c\0read line; : " FLAG), true},
+        {"-c\0read line; : " OTHER, sizeof("-c\0read line; : " OTHER), false},
         {"", 0, false},
     };
     ck_assert_ptr_nonnull(realpath("/bin/sh", self));
     ck_assert_int_eq(stat(self, &st), 0);
+    int input[2]; /* the shell waits for a line that never comes */
+    ck_assert_int_eq(pipe2(input, O_CLOEXEC), 0);
     pid_t pid = zsb_child_fork();
     if (pid == 0) {
-        (void)execl("/bin/sh", "sh", "-c", "sleep 30; : " FLAG, (char *)NULL);
+        (void)dup2(input[0], 0);
+        (void)execl("/bin/sh", "sh", "-c", "read line; : " FLAG, (char *)NULL);
         _exit(127);
     }
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(cases); i++) {
@@ -306,7 +312,8 @@ START_TEST(a_process_is_known_by_nonce_binary_and_words)
     int status = 0;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    (void)zsb_child_end_all(zsb_now_us() + 5000000); /* the shell's sleep */
+    (void)close(input[0]);
+    (void)close(input[1]);
 }
 END_TEST
 
