@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const char *const flag_names[ZSB_FLAG_COUNT] = {
     [ZSB_FLAG_FILE] = "file",
     [ZSB_FLAG_DENY_FILE] = "deny-file",
