@@ -52,7 +52,7 @@ void zsb_verdict_mark_absent(const struct zsb_probe *probe, struct zsb_arm_resul
     for (size_t i = 0; bare->status == ZSB_ARM_COMPLETE && i < bare->attempt_count; i++) {
         struct zsb_attempt_result *row = &bare->attempts[i];
         const struct zsb_attempt *attempt = find_attempt(probe, row->name);
-        if (attempt == NULL || row->witnessed || !is_among(attempt->absent_errnos, row->sys_errno))
+        if (attempt == NULL || !is_among(attempt->absent_errnos, row->sys_errno))
             continue;
         row->absent = true;
         free(row->saw);
@@ -169,7 +169,8 @@ static bool the_attack_does_not_work_bare(const struct zsb_verdict_input *input,
     const struct zsb_arm_result *bare = &input->arms[ZSB_ARM_BARE];
     for (size_t i = 0; i < bare->attempt_count; i++) {
         const struct zsb_attempt_result *row = &bare->attempts[i];
-        if (!row->absent && !row->witnessed)
+        /* Both: attempts may share what the witness watches, and one must not vouch for another. */
+        if (!row->absent && (!row->witnessed || row->sys_errno != 0))
             return SAY("%s: unconfined it does not work either (%s), so the denial proves nothing", row->name,
                        row->sys_errno == 0 ? "no witness saw it" : errno_name(row->sys_errno));
     }
