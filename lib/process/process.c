@@ -210,6 +210,17 @@ static void send_signal(int pid_fd, int signal_number)
         (void)syscall(SYS_pidfd_send_signal, pid_fd, signal_number, NULL, 0);
 }
 
+/* Before its second process has a session of its own, that waits for the first without end when the first is
+ * killed: both are one group until then. The number is ours only as long as the launcher was not reaped. */
+static void kill_launcher_group(const struct zsb_process *process)
+{
+    siginfo_t info = {.si_pid = 0};
+    if (process->launcher_gone || !process->prepared->confined)
+        return;
+    if (waitid((idtype_t)P_PIDFD, (id_t)process->launcher_fd, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        (void)kill(-process->launcher_pid, SIGKILL);
+}
+
 /* The end of PID 1 takes the namespace along, stopped processes included. Before it announced itself, the
  * closed status socket stops it from starting anything. An unconfined supervisor ends its tree itself. */
 void zsb_process_kill(struct zsb_process *process)
@@ -223,10 +234,12 @@ void zsb_process_kill(struct zsb_process *process)
     process->status_ended = true;
     if (!process->prepared->confined)
         return;
-    if (process->helper_fd >= 0)
+    if (process->helper_fd >= 0) {
         send_signal(process->helper_fd, SIGKILL);
-    else
-        send_signal(process->launcher_fd, SIGKILL);
+        return;
+    }
+    kill_launcher_group(process);
+    send_signal(process->launcher_fd, SIGKILL);
 }
 
 static void protocol_error(struct zsb_process *process, const char *text)
@@ -289,9 +302,25 @@ static void read_status(struct zsb_process *process)
         protocol_error(process, text);
 }
 
+static void drain_status(struct zsb_process *process)
+{
+    if (process->status_fd < 0)
+        return;
+    (void)zsb_set_nonblock(process->status_fd, true);
+    while (!process->status_ended && process->status_fd >= 0) {
+        struct pollfd one = {.fd = process->status_fd, .events = POLLIN};
+        if (poll(&one, 1, 0) <= 0)
+            return;
+        read_status(process);
+    }
+}
+
 static void ask_to_end(struct zsb_process *process)
 {
     if (process->term_sent || process->forced)
+        return;
+    drain_status(process); /* it may have started already */
+    if (process->forced)
         return;
     int64_t grace_ms =
         process->options.term_grace_ms >= 0 ? process->options.term_grace_ms : DEFAULT_TERM_GRACE_MS;
@@ -404,19 +433,6 @@ static bool fired(const struct watched *set, size_t index)
     return index < POLL_MAX && set->fds[index].revents != 0;
 }
 
-static void drain_status(struct zsb_process *process)
-{
-    if (process->status_fd < 0)
-        return;
-    (void)zsb_set_nonblock(process->status_fd, true);
-    while (!process->status_ended && process->status_fd >= 0) {
-        struct pollfd one = {.fd = process->status_fd, .events = POLLIN};
-        if (poll(&one, 1, 0) <= 0)
-            return;
-        read_status(process);
-    }
-}
-
 /* Asked anew: the helper's last words and its end may have come after the poll that saw the launcher end. */
 static bool helper_is_alive(struct zsb_process *process)
 {
@@ -444,6 +460,7 @@ static void act(struct zsb_process *process, const struct watched *set)
             zsb_keeper_revive(&process->keeper, process->prepared, process->helper_fd);
     }
     if (fired(set, set->launcher)) {
+        kill_launcher_group(process);
         (void)zsb_pidfd_wait(process->launcher_fd, 0, &process->launcher_status);
         process->launcher_gone = true;
         if (!process->prepared->confined)

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char everything[] =
@@ -24,6 +25,13 @@ static int launch(const char *kind, char **argv)
             if (strcmp(argv[i], "--") == 0)
                 (void)execv(argv[i + 1], argv + i + 1);
         return 99;
+    }
+    if (strcmp(kind, "stuck") == 0) {
+        /* As bubblewrap for a moment: a second process that waits for the first. */
+        pid_t pid = fork();
+        while (pid == 0)
+            (void)pause();
+        return pid > 0 && waitpid(pid, NULL, 0) == pid ? 0 : 97;
     }
     if (strcmp(kind, "failing") == 0) {
         (void)fputs("fake: No permissions to create new namespace\n", stderr);

@@ -3,9 +3,11 @@
  * Discovery of bubblewrap: what this host offers, and every way in which it can be missing. Without forks:
  * real launches happen here.
  */
-#include "lib/tests/support.h"
+#include "lib/tests/live.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/mount.h>
@@ -106,13 +108,18 @@ static void need_srv(void)
     ck_assert(zsb_test_private_srv());
 }
 
+static void put_fake(const char *path)
+{
+    zsb_test_command((const char *const[]){"cp", ZSB_TEST_FAKE_LAUNCHER, path, NULL});
+    ck_assert_int_eq(chmod(path, 0755), 0);
+}
+
 START_TEST(launcher_that_is_no_bubblewrap_is_found_out)
 {
     struct zsb_backend_capabilities capabilities;
     struct zsb_error err = ZSB_ERROR_INIT;
     const char *path = zsb_test_text("/srv/%s", fakes[_i].kind);
-    zsb_test_command((const char *const[]){"cp", ZSB_TEST_FAKE_LAUNCHER, path, NULL});
-    ck_assert_int_eq(chmod(path, 0755), 0);
+    put_fake(path);
     size_t fds = zsb_test_count_fds();
     ck_assert_msg(probe(path, &capabilities, &err) == -(int)fakes[_i].code, "%s: %s", fakes[_i].reason,
                   err.msg);
@@ -122,6 +129,32 @@ START_TEST(launcher_that_is_no_bubblewrap_is_found_out)
     ck_assert_uint_eq(zsb_test_count_fds(), fds);
     ck_assert_msg(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "%s: a child is left",
                   fakes[_i].reason);
+}
+END_TEST
+
+/* Killed between its two halves, by us or by others. */
+START_TEST(launcher_that_never_gets_ready_leaves_nobody)
+{
+    struct zsb_live live;
+    put_fake("/srv/stuck");
+    zsb_live_init(&live, "bubblewrap", ZSB_MODE_WORKSPACE_WRITE);
+    live.request.launcher_path = "/srv/stuck";
+    zsb_live_start(&live, (const char *const[]){"true", NULL});
+    /* Its arguments name the workspace. */
+    for (int i = 0; i < 1000 && zsb_live_count_marked(zsb_test_dir()) < 2; i++)
+        (void)poll(NULL, 0, 5);
+    ck_assert_uint_eq(zsb_live_count_marked(zsb_test_dir()), 2);
+    if (_i == 0)
+        zsb_process_kill(live.process);
+    else
+        ck_assert_int_eq(kill(zsb_process_launcher_pid(live.process), SIGKILL), 0);
+    zsb_live_wait(&live);
+    ck_assert_int_lt(live.outcome.wall_us, 5000000);
+    ck_assert_int_eq(live.outcome.exited, 0);
+    ck_assert_int_eq(live.outcome.stage, _i == 0 ? ZSB_STAGE_NONE : ZSB_STAGE_CONFINE);
+    ck_assert_uint_eq(zsb_live_count_marked(zsb_test_dir()), 0);
+    ck_assert_uint_eq(zsb_test_count_names(zsb_test_dir()), 0);
+    zsb_live_clear(&live);
 }
 END_TEST
 
@@ -180,6 +213,8 @@ END_TEST
 
 int main(void)
 {
+    if (!zsb_live_host_can())
+        return zsb_test_cannot("no sandbox");
     Suite *suite = suite_create("discovery");
     TCase *tests = zsb_test_case(suite, "discovery", 60);
     tcase_add_test(tests, this_host_is_capable);
@@ -193,6 +228,7 @@ int main(void)
         TCase *root = zsb_test_case(suite, "fake_launchers", 60);
         tcase_add_checked_fixture(root, need_srv, NULL);
         tcase_add_loop_test(root, launcher_that_is_no_bubblewrap_is_found_out, 0, (int)ZSB_ARRAY_SIZE(fakes));
+        tcase_add_loop_test(root, launcher_that_never_gets_ready_leaves_nobody, 0, 2);
         tcase_add_test(root, refused_namespace_is_a_typed_unavailability);
     }
     int status = zsb_test_run(suite, CK_NOFORK);
