@@ -97,7 +97,7 @@ static int open_trusted(const char *workspace, const char *path, int *out_fd,
     if (workspace != NULL && strcmp(workspace, "/") != 0 && zsb_path_within(path, workspace))
         return untrusted(err, path, 0, "lies inside the workspace");
     /* O_NONBLOCK: a fifo in its place must not hang us. */
-    ZSB_AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    ZSB_AUTO_FD int fd = zsb_fd_above_stdio(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0)
         return untrusted(err, path, errno, errno == ELOOP ? "is not a regular file" : "cannot be opened");
     int rc = check_file(path, fd, &st, err);

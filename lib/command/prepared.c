@@ -21,7 +21,7 @@ int zsb_helper_open(const char *path, int *out_fd, struct zsb_error *err)
 {
     if (path == NULL)
         path = default_helper;
-    ZSB_AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ZSB_AUTO_FD int fd = zsb_fd_above_stdio(open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return untrusted_helper(err, path, errno, "cannot be opened");
@@ -65,9 +65,9 @@ static int check_request(const struct zsb_request *request, struct zsb_error *er
         if (request->grant_fds[i] < 3 || fcntl(request->grant_fds[i], F_GETFD) < 0)
             return zsb_error_set(err, ZSB_E_INVALID_ARGUMENT, ZSB_STAGE_POLICY, 0,
                                  "granted descriptor %d is not open or below 3", request->grant_fds[i]);
-    if (request->program_fd >= 0 && fcntl(request->program_fd, F_GETFD) < 0)
+    if (request->program_fd >= 0 && (request->program_fd < 3 || fcntl(request->program_fd, F_GETFD) < 0))
         return zsb_error_set(err, ZSB_E_INVALID_ARGUMENT, ZSB_STAGE_POLICY, 0,
-                             "program descriptor is not open");
+                             "program descriptor %d is not open or below 3", request->program_fd);
     return 0;
 }
 

@@ -307,6 +307,15 @@ int zsb_set_nonblock(int fd, bool on)
     return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
 }
 
+int zsb_fd_above_stdio(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    zsb_cleanup_fd(&fd);
+    return above;
+}
+
 int64_t zsb_now_us(void)
 {
     struct timespec now;

@@ -88,6 +88,9 @@ int zsb_read_file_at(int dir_fd, const char *path, size_t max_bytes, char **out_
 int zsb_read_fd(int fd, size_t max_bytes, char **out_data, size_t *out_size);
 int zsb_set_cloexec(int fd, bool on);
 int zsb_set_nonblock(int fd, bool on);
+/* A copy at 3 or above of a descriptor below, which is closed; a caller without standard streams gets such.
+ */
+int zsb_fd_above_stdio(int fd);
 int64_t zsb_now_us(void); /* CLOCK_MONOTONIC */
 /* Remove a tree below dir_fd without following links or leaving its device. 0 or -errno. */
 int zsb_remove_tree_at(int dir_fd, const char *name);

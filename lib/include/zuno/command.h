@@ -16,7 +16,7 @@ struct zsb_prepared; /* opaque; one prepared command may be started many times *
 
 struct zsb_request {
     const char *const *argv; /* NULL-terminated, argv[0] is looked up in the policy's PATH */
-    int program_fd;          /* >= 0: execute this descriptor instead of argv[0]; borrowed until started */
+    int program_fd;          /* >= 3: execute this descriptor instead of argv[0]; borrowed until started */
     const int *grant_fds;    /* descriptors that enter under the same number (>= 3); borrowed until started */
     size_t grant_fd_count;
     const char *helper_path;   /* NULL: the installed helper */
