@@ -74,7 +74,7 @@ START_TEST(a_missing_protection_gives_its_escapes)
 }
 END_TEST
 
-START_TEST(plain_bind_of_everything_escapes_everywhere)
+START_TEST(plain_bind_of_everything_protects_no_file)
 {
     struct zsb_campaign campaign;
     struct zsb_launcher *launcher =
@@ -82,7 +82,8 @@ START_TEST(plain_bind_of_everything_escapes_everywhere)
     zsb_live_run(launcher, NULL, 0, &campaign);
     for (size_t i = 0; i < campaign.trial_count; i++) {
         const struct zsb_trial_result *trial = &campaign.trials[i];
-        if (strncmp(trial->probe->id, "fs.", 3) == 0)
+        /* The user namespace that an ordinary user's bwrap makes hides other processes' roots. */
+        if (strncmp(trial->probe->id, "fs.", 3) == 0 && strcmp(trial->probe->id, "fs.proc-root") != 0)
             ck_assert_msg(trial->verdict == ZSB_VERDICT_ESCAPED, "%s is %s: %s", trial->probe->id,
                           zsb_verdict_name(trial->verdict), trial->detail);
     }
@@ -117,7 +118,7 @@ int main(void)
     Suite *suite = suite_create("subjects");
     TCase *tcase = tcase_create("sandboxes");
     tcase_add_loop_test(tcase, a_missing_protection_gives_its_escapes, 0, (int)ZSB_ARRAY_SIZE(sandboxes));
-    tcase_add_test(tcase, plain_bind_of_everything_escapes_everywhere);
+    tcase_add_test(tcase, plain_bind_of_everything_protects_no_file);
     tcase_add_test(tcase, our_own_backend_holds_everything);
     suite_add_tcase(suite, tcase);
     return zsb_test_main(suite);
