@@ -203,8 +203,10 @@ static int compile_step(struct compilation *c, const struct zsb_plan_step *full)
         return 0;
     case ZSB_STEP_WRITABLE_ROOT:
     case ZSB_STEP_PIN_ANCESTOR:
-        add_bind(c, "--bind", step->path, step->path);
-        add_audit(c, "writable", &full->entry->st, step->path);
+        if (!carried) {
+            add_bind(c, "--bind", step->path, step->path);
+            add_audit(c, "writable", &full->entry->st, step->path);
+        }
         return 0;
     case ZSB_STEP_PROTECT:
         if (!carried) {

@@ -64,46 +64,70 @@ static void add_plain(struct zsb_plan *plan, enum zsb_step_kind kind, const char
     add(plan, (struct zsb_plan_step){.step = {kind, path, detail, origin}});
 }
 
-static void add_paths(struct zsb_plan *plan, enum zsb_step_kind kind, const struct zsb_path_list *list,
-                      const char *detail)
+struct prefix {
+    const char *path;
+    size_t size;
+};
+
+static int compare_prefix(const void *key, const void *item)
 {
-    for (size_t i = 0; i < list->count; i++)
-        add(plan, (struct zsb_plan_step){.step = {kind, list->items[i].path, detail, list->items[i].origin},
-                                         .entry = &list->items[i]});
+    const struct prefix *prefix = key;
+    const char *path = ((const struct zsb_path *)item)->path;
+    int order = strncmp(prefix->path, path, prefix->size);
+    return order != 0 ? order : path[prefix->size] == '\0' ? 0 : -1;
+}
+
+/* Nothing at or below a denied path can be reached; the entry itself does not carry itself. Denied paths are
+ * sorted, and may be many: look for the ancestors among them, not for them among the ancestors. */
+static bool lies_in_denied(const struct zsb_policy *policy, const char *path, enum zsb_step_kind kind)
+{
+    const struct zsb_path_list *denies = &policy->denies;
+    for (size_t size = 1; denies->count > 0; size++) {
+        bool whole = path[size] == '\0';
+        if (!whole && path[size] != '/')
+            continue;
+        struct prefix prefix = {path, size};
+        if ((!whole || kind != ZSB_STEP_DENY) &&
+            bsearch(&prefix, denies->items, denies->count, sizeof(*denies->items), compare_prefix) != NULL)
+            return true;
+        if (whole)
+            break;
+    }
+    return false;
 }
 
 /* A path that nothing in the sandbox can reach or write needs no mount of its own, but still its step. */
-static const char *carried_by(const struct zsb_policy *policy, const char *path, bool needs_hiding)
+static const char *carried_by(const struct zsb_policy *policy, const char *path, enum zsb_step_kind kind)
 {
+    if (lies_in_denied(policy, path, kind))
+        return ZSB_CARRIED_BY_DENY;
     if (zsb_policy_root_of(policy, path, false) != NULL)
         return "";
     bool in_workspace = zsb_path_within(path, policy->workspace.path);
     if (policy->private_tmp != NULL && zsb_path_within(path, policy->private_tmp) && !in_workspace)
         return ZSB_CARRIED_BY_PRIVATE_TMP;
+    bool needs_hiding = kind == ZSB_STEP_DENY || kind == ZSB_STEP_DENY_MISSING;
     return needs_hiding ? "" : ZSB_CARRIED_BY_READ_ONLY_ROOT;
 }
 
 static void add_entries(struct zsb_plan *plan, const struct zsb_policy *policy, enum zsb_step_kind kind,
-                        const struct zsb_path_list *list, bool needs_hiding)
+                        const struct zsb_path_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct zsb_path *entry = &list->items[i];
-        add(plan,
-            (struct zsb_plan_step){
-                .step = {kind, entry->path, carried_by(policy, entry->path, needs_hiding), entry->origin},
-                .entry = entry});
+        const char *detail = kind == ZSB_STEP_WRITABLE_ROOT ? "" : carried_by(policy, entry->path, kind);
+        add(plan, (struct zsb_plan_step){.step = {kind, entry->path, detail, entry->origin}, .entry = entry});
     }
 }
 
 static void add_missing(struct zsb_plan *plan, const struct zsb_policy *policy, enum zsb_step_kind kind,
-                        const struct zsb_missing_list *list, bool needs_hiding)
+                        const struct zsb_missing_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct zsb_missing *entry = &list->items[i];
-        add(plan,
-            (struct zsb_plan_step){
-                .step = {kind, entry->path, carried_by(policy, entry->path, needs_hiding), entry->origin},
-                .missing = entry});
+        add(plan, (struct zsb_plan_step){
+                      .step = {kind, entry->path, carried_by(policy, entry->path, kind), entry->origin},
+                      .missing = entry});
     }
 }
 
@@ -120,12 +144,12 @@ static void add_filesystem(struct zsb_plan *plan, const struct zsb_policy *polic
         zsb_path_within(policy->workspace.path, policy->private_tmp))
         add(plan, (struct zsb_plan_step){.step = {ZSB_STEP_VISIBLE, policy->workspace.path, "", "workspace"},
                                          .entry = &policy->workspace});
-    add_paths(plan, ZSB_STEP_WRITABLE_ROOT, &policy->roots, "");
-    add_paths(plan, ZSB_STEP_PIN_ANCESTOR, &policy->pins, "");
-    add_entries(plan, policy, ZSB_STEP_PROTECT, &policy->protects, false);
-    add_missing(plan, policy, ZSB_STEP_PROTECT_MISSING, &policy->missing_protects, false);
-    add_entries(plan, policy, ZSB_STEP_DENY, &policy->denies, true);
-    add_missing(plan, policy, ZSB_STEP_DENY_MISSING, &policy->missing_denies, true);
+    add_entries(plan, policy, ZSB_STEP_WRITABLE_ROOT, &policy->roots);
+    add_entries(plan, policy, ZSB_STEP_PIN_ANCESTOR, &policy->pins);
+    add_entries(plan, policy, ZSB_STEP_PROTECT, &policy->protects);
+    add_missing(plan, policy, ZSB_STEP_PROTECT_MISSING, &policy->missing_protects);
+    add_entries(plan, policy, ZSB_STEP_DENY, &policy->denies);
+    add_missing(plan, policy, ZSB_STEP_DENY_MISSING, &policy->missing_denies);
 }
 
 int zsb_plan_new(const struct zsb_policy *policy, struct zsb_plan **out_plan, struct zsb_error *err)

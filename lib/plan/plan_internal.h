@@ -12,6 +12,7 @@
 /* step.detail of an entry that another step already enforces. */
 #define ZSB_CARRIED_BY_READ_ONLY_ROOT "carried by ROOT_READ_ONLY"
 #define ZSB_CARRIED_BY_PRIVATE_TMP "carried by PRIVATE_TMP"
+#define ZSB_CARRIED_BY_DENY "carried by DENY"
 
 struct zsb_plan_step {
     struct zsb_step step;

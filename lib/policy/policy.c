@@ -100,6 +100,22 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(((const struct zsb_path *)left)->path, ((const struct zsb_path *)right)->path);
 }
 
+/* Outer before inner, each path once: the first that was named. */
+static void sort_unique(struct zsb_path_list *list)
+{
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof(*list->items), compare_paths);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++) {
+        if (strcmp(list->items[i].path, list->items[kept - 1].path) == 0)
+            zsb_path_clear(&list->items[i]);
+        else
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
 static bool list_has(const struct zsb_path_list *list, const char *path)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -296,8 +312,7 @@ static int resolve_paths(struct zsb_policy *policy, const struct zsb_policy_opti
         rc = add_workspace_root(policy, err);
     for (size_t i = 0; rc == 0 && i < options->writable_root_count; i++)
         rc = add_named_root(policy, options->writable_roots[i], i, err);
-    if (rc == 0 && policy->roots.count > 0)
-        qsort(policy->roots.items, policy->roots.count, sizeof(*policy->roots.items), compare_paths);
+    sort_unique(&policy->roots);
     if (rc == 0)
         rc = resolve_cwd(policy, options->cwd, err);
     if (rc != 0 || policy->mode == ZSB_MODE_DANGER_FULL_ACCESS)
@@ -318,8 +333,8 @@ static int resolve_paths(struct zsb_policy *policy, const struct zsb_policy_opti
     }
     for (size_t i = 0; rc == 0 && i < options->deny_path_count; i++)
         rc = add_denied(policy, options->deny_paths[i], i, err);
-    if (rc == 0 && policy->pins.count > 0)
-        qsort(policy->pins.items, policy->pins.count, sizeof(*policy->pins.items), compare_paths);
+    sort_unique(&policy->pins);
+    sort_unique(&policy->denies);
     return rc != 0 ? rc : check_conflicts(policy, err);
 }
 

@@ -227,11 +227,13 @@ END_TEST
 
 START_TEST(entry_says_which_step_carries_it)
 {
-    const char *const protects[] = {"inside", zsb_test_at("outside/kept"), "/tmp"};
-    const char *const denies[] = {"secret", zsb_test_at("outside/secret"), "/tmp"};
+    const char *const protects[] = {"inside", zsb_test_at("outside/kept"), "/tmp", "secret/none", "secrets"};
+    const char *const denies[] = {"secret", zsb_test_at("outside/secret"), "secret/below"};
     zsb_test_mkdir(zsb_test_at("ws"));
     zsb_test_mkdir(zsb_test_at("ws/inside"));
     zsb_test_mkdir(zsb_test_at("ws/secret"));
+    zsb_test_mkdir(zsb_test_at("ws/secret/below"));
+    zsb_test_mkdir(zsb_test_at("ws/secrets"));
     zsb_test_mkdir(zsb_test_at("outside"));
     zsb_test_mkdir(zsb_test_at("outside/kept"));
     zsb_test_mkdir(zsb_test_at("outside/secret"));
@@ -239,7 +241,8 @@ START_TEST(entry_says_which_step_carries_it)
     options.workspace = zsb_test_at("ws");
     options.protected_paths = protects;
     options.deny_paths = denies;
-    options.protected_path_count = options.deny_path_count = 3;
+    options.protected_path_count = ZSB_ARRAY_SIZE(protects);
+    options.deny_path_count = ZSB_ARRAY_SIZE(denies);
     make(&options);
     ck_assert_str_eq(only(ZSB_STEP_PROTECT, zsb_test_at("ws/inside"))->detail, "");
     ck_assert_str_eq(only(ZSB_STEP_PROTECT, zsb_test_at("outside/kept"))->detail,
@@ -248,8 +251,39 @@ START_TEST(entry_says_which_step_carries_it)
     ck_assert_str_eq(only(ZSB_STEP_DENY, zsb_test_at("ws/secret"))->detail, "");
     /* A read-only root does not hide. */
     ck_assert_str_eq(only(ZSB_STEP_DENY, zsb_test_at("outside/secret"))->detail, "");
-    ck_assert_str_eq(only(ZSB_STEP_DENY, "/tmp")->detail, ZSB_CARRIED_BY_PRIVATE_TMP);
+    /* What lies in a denied directory cannot be reached, missing or not; a longer name does not lie in it. */
+    ck_assert_str_eq(only(ZSB_STEP_DENY, zsb_test_at("ws/secret/below"))->detail, ZSB_CARRIED_BY_DENY);
+    ck_assert_str_eq(only(ZSB_STEP_PROTECT_MISSING, zsb_test_at("ws/secret/none"))->detail,
+                     ZSB_CARRIED_BY_DENY);
+    ck_assert_str_eq(only(ZSB_STEP_PIN_ANCESTOR, zsb_test_at("ws/secret"))->detail, ZSB_CARRIED_BY_DENY);
+    ck_assert_str_eq(only(ZSB_STEP_PROTECT, zsb_test_at("ws/secrets"))->detail, "");
     assert_in_order();
+}
+END_TEST
+
+START_TEST(denied_tmp_is_carried_by_the_private_one)
+{
+    static const char *const denies[] = {"/tmp"};
+    struct zsb_policy_options options = options_of(ZSB_MODE_READ_ONLY);
+    options.deny_paths = denies;
+    options.deny_path_count = 1;
+    make(&options);
+    ck_assert_str_eq(only(ZSB_STEP_DENY, "/tmp")->detail, ZSB_CARRIED_BY_PRIVATE_TMP);
+}
+END_TEST
+
+START_TEST(path_denied_many_times_is_one_step)
+{
+    static const char *const denies[] = {"d", "d/e", "d", "./d", "d//e"};
+    zsb_test_mkdir(zsb_test_at("d"));
+    zsb_test_mkdir(zsb_test_at("d/e"));
+    struct zsb_policy_options options = options_of(ZSB_MODE_WORKSPACE_WRITE);
+    options.deny_paths = denies;
+    options.deny_path_count = ZSB_ARRAY_SIZE(denies);
+    make(&options);
+    ck_assert_uint_eq(count_steps(ZSB_STEP_DENY, NULL, NULL), 2);
+    ck_assert_str_eq(only(ZSB_STEP_DENY, zsb_test_at("d"))->detail, "");
+    ck_assert_str_eq(only(ZSB_STEP_DENY, zsb_test_at("d/e"))->detail, ZSB_CARRIED_BY_DENY);
 }
 END_TEST
 
@@ -385,6 +419,8 @@ int main(void)
     tcase_add_loop_test(tests, network_decides_namespace_and_filter, 0, 2);
     tcase_add_test(tests, full_access_promises_nothing);
     tcase_add_test(tests, entry_says_which_step_carries_it);
+    tcase_add_test(tests, denied_tmp_is_carried_by_the_private_one);
+    tcase_add_test(tests, path_denied_many_times_is_one_step);
     tcase_add_test(tests, read_only_workspace_in_tmp_stays_visible);
     tcase_add_loop_test(tests, every_entry_of_a_generated_policy_has_exactly_one_step, 0, 4);
     return zsb_test_run(suite, CK_FORK);
