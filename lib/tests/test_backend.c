@@ -4,6 +4,7 @@
  * do the attacking; here are the promises. Without forks: sandboxes are not started below Check's.
  */
 #include "lib/command/prepared_internal.h"
+#include "lib/tests/generate.h"
 #include "lib/tests/live.h"
 
 #include <errno.h>
@@ -407,6 +408,31 @@ START_TEST(overlapping_entries_deploy_or_are_refused_as_a_policy)
 }
 END_TEST
 
+enum { POLICIES = 120 };
+
+/* A policy that was accepted and prepared must come up: nothing may be left to fail inside. */
+START_TEST(generated_policy_deploys_or_is_refused_as_a_policy)
+{
+    struct zsb_generator generator = {.state = 31415926u + (uint32_t)_i};
+    size_t deployed = 0;
+    zsb_generate_tree();
+    for (int i = 0; i < POLICIES; i++) {
+        init(ZSB_MODE_WORKSPACE_WRITE);
+        zsb_generate_options(&generator, &live.policy_options);
+        if (prepare() != 0) {
+            ck_assert_msg(live.err.stage == ZSB_STAGE_POLICY, "policy %d: %s", i, live.err.msg);
+        } else {
+            zsb_live_run(&live, NULL);
+            ck_assert_msg(live.outcome.stage == ZSB_STAGE_NONE && live.outcome.exited, "policy %d: %s (%s)",
+                          i, live.outcome.error.msg, live.outcome.captured[2]);
+            deployed++;
+        }
+        zsb_live_clear(&live);
+    }
+    ck_assert_uint_gt(deployed, 10);
+}
+END_TEST
+
 int main(void)
 {
     if (!zsb_live_host_can())
@@ -428,5 +454,6 @@ int main(void)
     tcase_add_loop_test(tests, workspace_in_tmp_stays_visible_and_the_rest_does_not, 0, 2);
     tcase_add_loop_test(tests, overlapping_entries_deploy_or_are_refused_as_a_policy, 0,
                         (int)ZSB_ARRAY_SIZE(overlaps));
+    tcase_add_loop_test(tests, generated_policy_deploys_or_is_refused_as_a_policy, 0, 2);
     return zsb_test_run(suite, CK_NOFORK);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plan/plan_internal.h"
+#include "lib/tests/generate.h"
 #include "lib/tests/support.h"
 
 #include <fcntl.h>
@@ -306,45 +307,7 @@ START_TEST(read_only_workspace_in_tmp_stays_visible)
 }
 END_TEST
 
-/* Generated policies over a small tree: directories d0..d3 with e0..e3 and files f0..f3 in each. */
-enum { WIDTH = 4, ENTRIES_MAX = 6, POLICIES = 300 };
-
-static uint32_t seed;
-
-static uint32_t next_random(uint32_t below)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (seed >> 16) % below;
-}
-
-static void make_tree(void)
-{
-    for (int d = 0; d < WIDTH; d++) {
-        zsb_test_mkdir(zsb_test_at("d%d", d));
-        for (int e = 0; e < WIDTH; e++) {
-            zsb_test_mkdir(zsb_test_at("d%d/e%d", d, e));
-            zsb_test_write(zsb_test_at("d%d/f%d", d, e), "");
-        }
-    }
-}
-
-static const char *random_directory(void)
-{
-    uint32_t d = next_random(WIDTH);
-    return next_random(3) == 0 ? zsb_test_at("d%u", d) : zsb_test_at("d%u/e%u", d, next_random(WIDTH));
-}
-
-static const char *random_entry(void)
-{
-    switch (next_random(4)) {
-    case 0:
-        return zsb_test_at("d%u/f%u", next_random(WIDTH), next_random(WIDTH));
-    case 1: /* a name that does not exist */
-        return zsb_test_at("d%u/n%u", next_random(WIDTH), next_random(WIDTH));
-    default:
-        return random_directory();
-    }
-}
+enum { POLICIES = 300 };
 
 static void assert_all_once(const char *const *paths, size_t count, enum zsb_step_kind kind,
                             enum zsb_step_kind missing_kind)
@@ -357,48 +320,26 @@ static void assert_all_once(const char *const *paths, size_t count, enum zsb_ste
     }
 }
 
-static size_t fill_unique(const char **paths, const char *(*generate)(void))
-{
-    size_t wanted = next_random(ENTRIES_MAX);
-    size_t count = 0;
-    for (size_t i = 0; i < wanted; i++) {
-        const char *path = generate();
-        bool known = false;
-        for (size_t k = 0; k < count; k++)
-            known = known || strcmp(paths[k], path) == 0;
-        if (!known)
-            paths[count++] = path;
-    }
-    return count;
-}
-
 START_TEST(every_entry_of_a_generated_policy_has_exactly_one_step)
 {
-    const char *roots[ENTRIES_MAX];
-    const char *protects[ENTRIES_MAX];
-    const char *denies[ENTRIES_MAX];
+    struct zsb_generator generator = {.state = 20260827u + (uint32_t)_i};
     size_t accepted = 0;
-    make_tree();
-    seed = 20260827u + (uint32_t)_i;
+    zsb_generate_tree();
     for (int i = 0; i < POLICIES; i++) {
-        struct zsb_policy_options options = options_of(ZSB_MODE_WORKSPACE_WRITE);
+        struct zsb_policy_options options;
         struct zsb_error err = ZSB_ERROR_INIT;
-        options.workspace = zsb_test_at("d0");
-        options.writable_roots = roots;
-        options.writable_root_count = fill_unique(roots, random_directory);
-        options.protected_paths = protects;
-        options.protected_path_count = fill_unique(protects, random_entry);
-        options.deny_paths = denies;
-        options.deny_path_count = fill_unique(denies, random_entry);
+        zsb_generate_options(&generator, &options);
         if (zsb_policy_new(&options, &policy, &err) != 0) {
             ck_assert_msg(err.code == ZSB_E_INVALID_PATH, "%s", err.msg);
             continue;
         }
         accepted++;
         ck_assert_int_eq(zsb_plan_new(policy, &plan, NULL), 0);
-        assert_all_once(roots, options.writable_root_count, ZSB_STEP_WRITABLE_ROOT, ZSB_STEP_KIND_COUNT);
-        assert_all_once(protects, options.protected_path_count, ZSB_STEP_PROTECT, ZSB_STEP_PROTECT_MISSING);
-        assert_all_once(denies, options.deny_path_count, ZSB_STEP_DENY, ZSB_STEP_DENY_MISSING);
+        assert_all_once(options.writable_roots, options.writable_root_count, ZSB_STEP_WRITABLE_ROOT,
+                        ZSB_STEP_KIND_COUNT);
+        assert_all_once(options.protected_paths, options.protected_path_count, ZSB_STEP_PROTECT,
+                        ZSB_STEP_PROTECT_MISSING);
+        assert_all_once(options.deny_paths, options.deny_path_count, ZSB_STEP_DENY, ZSB_STEP_DENY_MISSING);
         assert_in_order();
         clear();
     }
