@@ -33,7 +33,7 @@ static const char *take_network(struct zsb_options *o, const char *value)
 static const char *take_backend(struct zsb_options *o, const char *value)
 {
     o->backend = zsb_backend_find(value);
-    return o->backend ? NULL : "is not auto, bubblewrap or native";
+    return o->backend || strcmp(value, "auto") == 0 ? NULL : "is not auto, bubblewrap or native";
 }
 
 static const char *take_text(const char **slot, const char *value)
@@ -331,10 +331,12 @@ struct zsb_policy_options zsb_options_policy(const struct zsb_options *options)
     policy.deny_paths = options->deny.words;
     policy.deny_path_count = options->deny.count;
     policy.cwd = options->cwd;
+    if (policy.mode == ZSB_MODE_DANGER_FULL_ACCESS)
+        policy.env_inherit = ZSB_ENV_ALL; /* native execution preserves what it was given */
     return policy;
 }
 
 const struct zsb_backend *zsb_options_backend(const struct zsb_options *options)
 {
-    return options->backend ? options->backend : zsb_backend_find("auto");
+    return options->backend ? options->backend : zsb_backend_for_mode(zsb_options_mode(options));
 }

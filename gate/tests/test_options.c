@@ -178,7 +178,7 @@ START_TEST(defaults_are_the_narrow_ones)
     ck_assert_int_eq(policy.network, ZSB_NETWORK_DENIED);
     ck_assert_str_eq(policy.workspace, ".");
     ck_assert_ptr_null(policy.cwd);
-    ck_assert_ptr_eq(zsb_options_backend(&options), zsb_backend_find("auto"));
+    ck_assert_ptr_eq(zsb_options_backend(&options), zsb_backend_find("bubblewrap"));
     ck_assert_int_eq(options.timeout_ms, 0);
     zsb_options_clear(&options);
 }

@@ -480,8 +480,8 @@ END_TEST
 
 START_TEST(native_full_access_runs_as_asked)
 {
-    DRIVEN result = DRIVE_IN(workspace, "run", "--backend", "native", "--mode", "danger-full-access",
-                             "--outcome", "o.json", "--", "sh", "-c", "exit 3");
+    DRIVEN result = DRIVE_IN(workspace, "run", "--mode", "danger-full-access", "--outcome", "o.json", "--",
+                             "sh", "-c", "exit 3");
     ck_assert_msg(result.code == 3, "exit %d %s", result.code, result.err);
     ZSB_AUTO_FREE char *outcome = drive_read_file(workspace, "o.json");
     ck_assert_ptr_nonnull(strstr(outcome, "\"backend\":\t\"danger_full_access\""));

@@ -14,12 +14,15 @@ const struct zsb_backend *zsb_backend_find(const char *name)
 {
     if (name == NULL)
         return NULL;
-    if (strcmp(name, "auto") == 0)
-        return &zsb_backend_bubblewrap;
     for (size_t i = 0; i < ZSB_ARRAY_SIZE(backends); i++)
         if (strcmp(name, backends[i]->name) == 0)
             return backends[i];
     return NULL;
+}
+
+const struct zsb_backend *zsb_backend_for_mode(enum zsb_mode mode)
+{
+    return mode == ZSB_MODE_DANGER_FULL_ACCESS ? &zsb_backend_native : &zsb_backend_bubblewrap;
 }
 
 const char *zsb_backend_name(const struct zsb_backend *backend)

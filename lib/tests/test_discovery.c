@@ -187,7 +187,10 @@ END_TEST
 
 START_TEST(backends_are_found_by_name)
 {
-    ck_assert_ptr_eq(zsb_backend_find("auto"), zsb_backend_find("bubblewrap"));
+    ck_assert_ptr_null(zsb_backend_find("auto"));
+    ck_assert_ptr_eq(zsb_backend_for_mode(ZSB_MODE_READ_ONLY), zsb_backend_find("bubblewrap"));
+    ck_assert_ptr_eq(zsb_backend_for_mode(ZSB_MODE_WORKSPACE_WRITE), zsb_backend_find("bubblewrap"));
+    ck_assert_ptr_eq(zsb_backend_for_mode(ZSB_MODE_DANGER_FULL_ACCESS), zsb_backend_find("native"));
     ck_assert_str_eq(zsb_backend_serial_name(zsb_backend_find("bubblewrap")), "linux_bubblewrap");
     ck_assert_str_eq(zsb_backend_serial_name(zsb_backend_find("native")), "danger_full_access");
     ck_assert_ptr_null(zsb_backend_find("linux_bubblewrap"));

@@ -30,8 +30,11 @@ struct zsb_launcher_identity {
     int root_owned, group_or_world_writable, special_permissions;
 };
 
-/* By command-line name ("bubblewrap", "native", "auto"); NULL when there is none. "auto" is bubblewrap. */
+/* By command-line name ("bubblewrap", "native"); NULL when there is none. */
 ZSB_API const struct zsb_backend *zsb_backend_find(const char *name);
+/* What "auto" means for a mode: native for danger-full-access (explicit, never a fallback), else bubblewrap.
+ */
+ZSB_API const struct zsb_backend *zsb_backend_for_mode(enum zsb_mode mode);
 /* Enumerate; NULL past the end. */
 ZSB_API const struct zsb_backend *zsb_backend_at(size_t index);
 ZSB_API const char *zsb_backend_name(const struct zsb_backend *backend);        /* "bubblewrap" */
