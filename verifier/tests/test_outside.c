@@ -363,6 +363,7 @@ START_TEST(descriptors_are_found_by_path_text_and_prefix)
                       i);
     }
     ZSB_AUTO_FD int fd = memfd_create("zsb-test", MFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(zsb_proc_has_descriptor(getpid(), "/memfd:zsb-test (deleted)", saw, sizeof(saw)), 1);
     int pair[2];
     ck_assert_int_eq(zsb_proc_has_descriptor(getpid(), "socket:", saw, sizeof(saw)), 0);
