@@ -129,6 +129,22 @@ static bool reap_until_none(int64_t timeout_ms)
     return false;
 }
 
+static void show_process(pid_t pid)
+{
+    static const char *const files[] = {"cmdline", "status", "wchan"};
+    for (size_t i = 0; i < ZSB_ARRAY_SIZE(files); i++) {
+        char path[64];
+        ZSB_AUTO_FREE char *text = NULL;
+        size_t size = 0;
+        snprintf(path, sizeof(path), "/proc/%d/%s", pid, files[i]);
+        if (zsb_read_file_at(AT_FDCWD, path, 65536, &text, &size))
+            continue;
+        for (size_t c = 0; c < size; c++)
+            text[c] = text[c] ? text[c] : ' ';
+        fprintf(stderr, "left behind: %d: %.600s\n", pid, text);
+    }
+}
+
 /* Only our own children: /proc/self/task/TID/children names exactly those. */
 static void kill_children(void)
 {
@@ -140,8 +156,10 @@ static void kill_children(void)
     char *rest = children;
     for (const char *word; (word = strsep(&rest, " "));) {
         uint64_t pid = 0;
-        if (zsb_parse_u64(word, INT32_MAX, &pid) && pid > 1)
-            kill((pid_t)pid, SIGKILL);
+        if (!zsb_parse_u64(word, INT32_MAX, &pid) || pid <= 1)
+            continue;
+        show_process((pid_t)pid);
+        kill((pid_t)pid, SIGKILL);
     }
 }
 
@@ -154,9 +172,23 @@ bool drive_all_gone(int64_t timeout_ms)
     return false;
 }
 
+static char base[] = "/var/tmp/zsb-gate-test-XXXXXX";
+
+void drive_open(void)
+{
+    drive_adopt_orphans();
+    must(mkdtemp(base) != NULL, base, errno);
+}
+
+void drive_close(void)
+{
+    drive_all_gone(100);
+    must(zsb_remove_tree_at(AT_FDCWD, base) == 0, base, errno);
+}
+
 char *drive_make_directory(void)
 {
-    char *path = strdup("/var/tmp/zsb-gate-test-XXXXXX");
+    char *path = zsb_strdupf("%s/XXXXXX", base);
     must(path != NULL, "strdup", errno);
     must(mkdtemp(path) != NULL, path, errno);
     return path;

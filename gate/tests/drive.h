@@ -42,6 +42,11 @@ void drive_adopt_orphans(void);
  * as its children and says false. */
 bool drive_all_gone(int64_t timeout_ms);
 
+/* Around the whole suite, in the process that runs it: whatever a failed test leaves, files or processes,
+ * goes at the end. */
+void drive_open(void);
+void drive_close(void);
+
 /* A disposable directory on a path that private /tmp does not hide. */
 char *drive_make_directory(void);
 void drive_remove_directory(char *path); /* also frees */

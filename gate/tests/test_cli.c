@@ -257,7 +257,9 @@ int main(void)
     tcase_add_test(tests, full_device_is_an_error);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
+    drive_open();
     srunner_run_all(runner, CK_ENV);
+    drive_close();
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

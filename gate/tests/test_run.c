@@ -550,7 +550,9 @@ int main(void)
     add_tests(tests);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
+    drive_open();
     srunner_run_all(runner, CK_ENV);
+    drive_close();
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
