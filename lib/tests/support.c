@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /* One per program, so that what a failed test leaves is removed, too. */
-static char base[64];
+static char base[] = "/var/tmp/zsb-lib-test-XXXXXX";
+static char hidden_base[] = "/tmp/zsb-lib-test-XXXXXX";
 static char *directory;
 static struct zsb_strv texts = ZSB_STRV_INIT;
 static unsigned alarm_s;
@@ -42,6 +43,13 @@ void zsb_test_teardown(void)
     directory = NULL;
     zsb_strv_clear(&texts);
     ck_assert_msg(rc == 0, "cannot remove the test directory: %s", strerror(-rc));
+}
+
+const char *zsb_test_hidden_dir(void)
+{
+    char *path = zsb_strdupf("%s/XXXXXX", hidden_base);
+    ck_assert(path != NULL && mkdtemp(path) != NULL);
+    return keep(path);
 }
 
 const char *zsb_test_dir(void)
@@ -215,11 +223,18 @@ TCase *zsb_test_case(Suite *suite, const char *name, int timeout_s)
     return tests;
 }
 
+static bool remove_base(const char *path)
+{
+    int rc = zsb_remove_tree_at(AT_FDCWD, path);
+    if (rc != 0)
+        (void)fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+    return rc == 0;
+}
+
 int zsb_test_run(Suite *suite, enum fork_status fork_status)
 {
-    (void)snprintf(base, sizeof(base), "/var/tmp/zsb-lib-test-XXXXXX");
-    if (mkdtemp(base) == NULL || chmod(base, 0755) < 0) {
-        perror(base);
+    if (mkdtemp(base) == NULL || chmod(base, 0755) < 0 || mkdtemp(hidden_base) == NULL) {
+        perror("directory for tests");
         return EXIT_FAILURE;
     }
     SRunner *runner = srunner_create(suite);
@@ -229,8 +244,7 @@ int zsb_test_run(Suite *suite, enum fork_status fork_status)
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    int rc = zsb_remove_tree_at(AT_FDCWD, base);
-    if (rc != 0)
-        (void)fprintf(stderr, "%s: %s\n", base, strerror(-rc));
-    return failed == 0 && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    bool clean = remove_base(base);
+    clean = remove_base(hidden_base) && clean;
+    return failed == 0 && clean ? EXIT_SUCCESS : EXIT_FAILURE;
 }

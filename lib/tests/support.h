@@ -17,6 +17,8 @@ void zsb_test_teardown(void);
 
 /* The directory itself, canonical. */
 const char *zsb_test_dir(void);
+/* Another one, below /tmp, which a sandbox hides. */
+const char *zsb_test_hidden_dir(void);
 /* "DIR/text" after formatting. */
 ZSB_PRINTF(1, 2) const char *zsb_test_at(const char *format, ...);
 ZSB_PRINTF(1, 2) const char *zsb_test_text(const char *format, ...);

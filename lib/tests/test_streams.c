@@ -354,10 +354,9 @@ END_TEST
 
 START_TEST(empty_command_is_refused)
 {
+    const char *const words[] = {_i / 2 == 0 ? NULL : "", NULL};
     init(_i);
-    ck_assert_int_eq(
-        zsb_live_prepare(&live, _i / 2 == 0 ? (const char *const[]){NULL} : (const char *const[]){"", NULL}),
-        -ZSB_E_INVALID_ARGUMENT);
+    ck_assert_int_eq(zsb_live_prepare(&live, words), -ZSB_E_INVALID_ARGUMENT);
     ck_assert_int_eq(live.err.stage, ZSB_STAGE_POLICY);
 }
 END_TEST
