@@ -175,7 +175,7 @@ const char *zsb_test_output(const char *const argv[], void (*prepare)(void), int
 bool zsb_test_private_srv(void)
 {
     static bool private;
-    if (!private && (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0))
+    if (!private && (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0))
         return false;
     if (private && umount2("/srv", MNT_DETACH) < 0)
         return false;

@@ -290,7 +290,7 @@ START_TEST(name_that_nobody_of_this_uid_can_create_is_skipped)
 {
     if (geteuid() == 0) {
         ck_assert(zsb_test_private_srv());
-        ck_assert_int_eq(mount(NULL, "/srv", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+        ck_assert_int_eq(mount("none", "/srv", "none", MS_REMOUNT | MS_RDONLY, NULL), 0);
     }
     /* Root meets a read-only filesystem, everybody else a directory of root's. */
     struct keeper keeper = start_keeper(geteuid() == 0 ? "/srv" : "/", ".zsb-test", NULL);
