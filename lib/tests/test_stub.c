@@ -187,8 +187,8 @@ START_TEST(stubs_go_with_a_killed_caller)
 }
 END_TEST
 
-/* The keeper: the helper process that has our name in its arguments. */
-static int keeper_pid(void)
+/* The child of a process that is a keeper, by its arguments; 0 for none. */
+static int keeper_of(pid_t caller)
 {
     int found = 0;
     DIR *proc = opendir("/proc");
@@ -207,7 +207,7 @@ static int keeper_pid(void)
         free(text);
         if (!holds || zsb_read_file_at(AT_FDCWD, stat_path, 4096, &text, NULL) != 0)
             continue;
-        if (sscanf(strrchr(text, ')') + 1, " %*c %d", &parent) == 1 && parent == getpid())
+        if (sscanf(strrchr(text, ')') + 1, " %*c %d", &parent) == 1 && parent == caller)
             found = (int)pid;
         free(text);
     }
@@ -219,7 +219,7 @@ START_TEST(stubs_go_after_the_keeper_was_killed)
 {
     init();
     start_and_await();
-    int keeper = keeper_pid();
+    int keeper = keeper_of(getpid());
     ck_assert_int_gt(keeper, 1);
     ck_assert_int_eq(kill(keeper, SIGKILL), 0);
     (void)poll(NULL, 0, 50);
@@ -228,6 +228,58 @@ START_TEST(stubs_go_after_the_keeper_was_killed)
     zsb_process_kill(live.process);
     zsb_live_wait(&live);
     assert_no_stub("keeper killed");
+}
+END_TEST
+
+static _Noreturn void run_and_exit(const char *script)
+{
+    init();
+    if (zsb_live_prepare(&live, (const char *const[]){"sh", "-c", script, NULL}) != 0 ||
+        zsb_run(live.prepared, &live.run, &live.outcome, NULL) != 0)
+        _exit(99);
+    _exit(live.outcome.exit_status);
+}
+
+/* The keeper first, then the caller: another keeper has taken over in between. */
+START_TEST(killed_keeper_is_replaced_while_the_sandbox_runs)
+{
+    pid_t caller = fork();
+    ck_assert_int_ge(caller, 0);
+    if (caller == 0)
+        run_and_exit("echo x > started; sleep 1000");
+    zsb_live_await(zsb_test_at("started"));
+    int first = keeper_of(caller);
+    ck_assert_int_gt(first, 1);
+    ck_assert_int_eq(kill(first, SIGKILL), 0);
+    int second = 0;
+    for (int i = 0; i < 1000 && (second <= 1 || second == first); i++) {
+        (void)poll(NULL, 0, 5);
+        second = keeper_of(caller);
+    }
+    ck_assert_int_gt(second, 1);
+    ck_assert_int_ne(second, first);
+    ck_assert(zsb_test_exists(zsb_test_at(".git")));
+    ck_assert_int_eq(kill(caller, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(caller, NULL, 0), caller);
+    await_no_stub("keeper and caller killed");
+}
+END_TEST
+
+START_TEST(name_is_still_held_after_its_keeper_was_killed)
+{
+    pid_t caller = fork();
+    ck_assert_int_ge(caller, 0);
+    if (caller == 0)
+        run_and_exit(
+            "echo x > started; while [ ! -e go ]; do sleep 0.05; done; mkdir .git && exit 1; exit 42");
+    zsb_live_await(zsb_test_at("started"));
+    ck_assert_int_eq(kill(keeper_of(caller), SIGKILL), 0);
+    (void)poll(NULL, 0, 100);
+    zsb_test_write(zsb_test_at("go"), "");
+    int status = 0;
+    ck_assert_int_eq(waitpid(caller, &status, 0), caller);
+    ck_assert_int_eq(WEXITSTATUS(status), 42);
+    assert_no_stub("keeper killed, command ended");
 }
 END_TEST
 
@@ -388,6 +440,8 @@ int main(void)
     tcase_add_test(tests, stubs_go_with_a_killed_sandbox);
     tcase_add_loop_test(tests, stubs_go_with_a_killed_caller, 0, 15);
     tcase_add_test(tests, stubs_go_after_the_keeper_was_killed);
+    tcase_add_test(tests, killed_keeper_is_replaced_while_the_sandbox_runs);
+    tcase_add_test(tests, name_is_still_held_after_its_keeper_was_killed);
     tcase_add_test(tests, stub_left_by_a_crash_is_removed_by_the_next_run);
     tcase_add_test(tests, twenty_sandboxes_share_one_workspace);
     tcase_add_test(tests, real_entry_made_meanwhile_survives);
