@@ -57,3 +57,21 @@ void zsb_plant_derive(const char *plant, size_t index, char out[33])
     }
     (void)snprintf(out, 33, "%016llx%016llx", (unsigned long long)lane[0], (unsigned long long)lane[1]);
 }
+
+void zsb_seal_add(struct zsb_seal *seal, const char *words, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        seal->state = mix(seal->state + UINT64_C(0x9e3779b97f4a7c15) + (unsigned char)words[i]);
+    seal->state = mix(seal->state + UINT64_C(0xd1342543de82ef95) + size_bytes);
+}
+
+void zsb_seal_begin(struct zsb_seal *seal, const char *nonce)
+{
+    seal->state = 3;
+    zsb_seal_add(seal, nonce, strlen(nonce));
+}
+
+void zsb_seal_name(const struct zsb_seal *seal, char out[ZSB_SEAL_NAME_SIZE])
+{
+    (void)snprintf(out, ZSB_SEAL_NAME_SIZE, "%015llx", (unsigned long long)(seal->state >> 4));
+}

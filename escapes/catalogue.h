@@ -27,6 +27,7 @@
     X(fs_protected_missing_node)                                                                             \
     X(fs_deny_read)                                                                                          \
     X(fs_proc_root)                                                                                          \
+    X(fs_fifo_outside)                                                                                       \
     X(proc_ptrace_outside)                                                                                   \
     X(proc_ptrace_child)                                                                                     \
     X(proc_vm_readv)                                                                                         \

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ static struct zsb_ctx context; /* big, and one per process */
 struct report {
     int fd;
     const char *nonce;
+    struct zsb_seal seal;
 };
 
 static int usage(const char *what, const char *word)
@@ -60,7 +62,7 @@ static void say_hello(const struct report *report, const char *id, enum role rol
     say(report, line);
 }
 
-static void say_result(const struct report *report, const char *name, int error)
+static void say_result(struct report *report, const char *name, int error)
 {
     static char line[2 * ZSB_CAPTURE_MAX + 256];
     int n = snprintf(line, sizeof(line), "%s %s result %s %d %d ", ZSB_RESULT_MAGIC, report->nonce, name,
@@ -68,13 +70,18 @@ static void say_result(const struct report *report, const char *name, int error)
     char *end = line + n;
     for (size_t i = 0; i < context.capture_bytes; i++)
         end += sprintf(end, "%02x", context.capture[i]);
-    (void)sprintf(end, context.capture_bytes == 0 ? "-\n" : "\n");
+    end += sprintf(end, context.capture_bytes == 0 ? "-\n" : "\n");
+    const char *words = line + sizeof(ZSB_RESULT_MAGIC) + strlen(report->nonce) + 1;
+    zsb_seal_add(&report->seal, words, (size_t)(end - words) - 1);
     say(report, line);
 }
 
 static void say_done(const struct report *report)
 {
     char line[128];
+    char name[ZSB_SEAL_NAME_SIZE];
+    zsb_seal_name(&report->seal, name);
+    (void)prctl(PR_SET_NAME, name);
     (void)snprintf(line, sizeof(line), "%s %s done\n", ZSB_RESULT_MAGIC, report->nonce);
     say(report, line);
 }
@@ -96,7 +103,7 @@ static void hold(const struct report *report)
             return;
 }
 
-static void run_attempts(const struct report *report, const struct zsb_probe *probe)
+static void run_attempts(struct report *report, const struct zsb_probe *probe)
 {
     unsigned mode = zsb_read_only_mode(&context) ? ZSB_IN_READ_ONLY : ZSB_IN_WORKSPACE_WRITE;
     for (size_t i = 0; i < probe->attempt_count; i++) {
@@ -108,7 +115,7 @@ static void run_attempts(const struct report *report, const struct zsb_probe *pr
     }
 }
 
-static void run_benign(const struct report *report, const struct zsb_probe *probe)
+static void run_benign(struct report *report, const struct zsb_probe *probe)
 {
     zsb_ctx_begin(&context, 0);
     say_result(report, "benign", probe->benign(&context));
@@ -152,6 +159,7 @@ static int run(enum role role, const struct zsb_probe *probe)
     int result_fd = zsb_kit_result_fd();
     struct report report = {.fd = result_fd >= 0 ? result_fd : STDOUT_FILENO,
                             .nonce = zsb_arg(&context, "nonce")};
+    zsb_seal_begin(&report.seal, report.nonce != NULL ? report.nonce : "");
     say_hello(&report, probe != NULL ? probe->id : "canary", role);
     if (role == ROLE_ATTEMPT)
         run_attempts(&report, probe);

@@ -148,6 +148,19 @@ void zsb_plant_derive(const char *plant, size_t index, char out[33]);
  * `zuno-escapes canary key=value...` (hello and done only, probe id "canary"), `zuno-escapes list`. Exit
  * status 2 and one line on stderr for wrong words. The benign twin's result is named "benign". */
 
+/* Seal of a report: a digest of the nonce and of every result line, which the probe carries as its process
+ * name before it says done. Only the process itself can set it, so a report that somebody else wrote beside a
+ * genuine but idle probe does not match. Shared by probe and witness. Not cryptographic: the lines have no
+ * free bits to search with. */
+struct zsb_seal {
+    uint64_t state;
+};
+enum { ZSB_SEAL_NAME_SIZE = 16 }; /* TASK_COMM_LEN */
+void zsb_seal_begin(struct zsb_seal *seal, const char *nonce);
+/* `words`: a result line from the word "result" to its last character, without the newline. */
+void zsb_seal_add(struct zsb_seal *seal, const char *words, size_t size_bytes);
+void zsb_seal_name(const struct zsb_seal *seal, char out[ZSB_SEAL_NAME_SIZE]);
+
 /* The result protocol, one line each, on the pipe named by ZSB_RESULT_FD, or on stdout where that is closed:
  *   ZSB1 <nonce> hello <probe-id> <attempt|benign> <fd|stdout>
  *   ZSB1 <nonce> result <attempt-name> <reached 0|1> <errno> <capture-hex or ->

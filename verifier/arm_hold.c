@@ -41,7 +41,8 @@ struct zsb_witness_input zsb_arm_witness_input(struct zsb_arm_run *run)
 }
 
 /* A report is only as good as the process behind it: the lab's own binary, running exactly these words, not
- * stopped, and holding the pipe that the report came through. NULL, or what is wrong. */
+ * stopped or traced, bearing the seal of exactly this report, and holding the pipe that the report came
+ * through. NULL, or what is wrong. */
 static const char *attest(const struct zsb_arm_run *run)
 {
     char link_text[64], saw[256];
@@ -51,6 +52,13 @@ static const char *attest(const struct zsb_arm_run *run)
         return "a report came, but no process of the probe was seen outside";
     if (first->state == 'T' || first->state == 't')
         return "a report came, but the probe's process is stopped";
+    struct zsb_proc_status status;
+    if (zsb_proc_read_status(first->pid, &status) != 0 || status.tracer != 0)
+        return "a report came, but the probe's process is traced";
+    char seal[ZSB_SEAL_NAME_SIZE];
+    zsb_seal_name(&run->report.seal, seal);
+    if (strcmp(first->comm, seal) != 0)
+        return "a report came, but it is not the one that the probe's process gave";
     if (run->form.channel == ZSB_CHANNEL_STDOUT) /* there a launcher may well stand in between */
         return NULL;
     if (run->streams[STREAM_RESULT] < 0 || fstat(run->streams[STREAM_RESULT], &st) < 0)

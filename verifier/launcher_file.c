@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char SCHEMA[] = "zuno-sandbox/launcher/v1";
@@ -231,7 +232,11 @@ int zsb_launcher_load(const char *path, struct zsb_launcher **out_launcher, stru
     char *data = NULL;
     size_t size = 0;
     char canonical[PATH_MAX];
-    int rc = zsb_read_file_at(AT_FDCWD, path, ZSB_LAUNCHER_FILE_MAX, &data, &size);
+    struct stat st;
+    ZSB_AUTO_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a fifo must not hang us */
+    int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (rc == 0)
+        rc = zsb_read_fd(fd, ZSB_LAUNCHER_FILE_MAX, &data, &size);
     ZSB_AUTO_FREE char *owned = data;
     if (rc == 0 && realpath(path, canonical) == NULL)
         rc = -errno;

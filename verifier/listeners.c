@@ -26,6 +26,7 @@ static const struct kind {
     [ZSB_LISTENER_UNIX_DGRAM] = {"unix-dgram", AF_UNIX, SOCK_DGRAM, false},
     [ZSB_LISTENER_ABSTRACT_STREAM] = {"abstract-stream", AF_UNIX, SOCK_STREAM, true},
     [ZSB_LISTENER_ABSTRACT_DGRAM] = {"abstract-dgram", AF_UNIX, SOCK_DGRAM, true},
+    [ZSB_LISTENER_FIFO] = {"fifo", AF_UNSPEC, 0, false},
 };
 
 const char *zsb_listener_name(enum zsb_listener listener)
@@ -87,11 +88,24 @@ static int bind_unix(int fd, const struct kind *kind, int run_fd, const char *ru
     return bind(fd, (struct sockaddr *)&address, length) < 0 ? -errno : 0;
 }
 
+static int open_fifo(struct zsb_listener_state *state, int run_fd, const char *run_path)
+{
+    (void)snprintf(state->name, sizeof(state->name), "%s/fifo", run_path);
+    (void)unlinkat(run_fd, "fifo", 0);
+    if (mkfifoat(run_fd, "fifo", 0666) < 0)
+        return -errno;
+    /* Both ways, so that it stays readable with no writer. */
+    state->fd = openat(run_fd, "fifo", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    return state->fd < 0 ? -errno : 0;
+}
+
 static int open_one(struct zsb_listeners *listeners, unsigned index, int run_fd, const char *run_path,
                     const char *unique)
 {
     const struct kind *kind = &kinds[index];
     struct zsb_listener_state *state = &listeners->items[index];
+    if (index == ZSB_LISTENER_FIFO)
+        return open_fifo(state, run_fd, run_path);
     ZSB_AUTO_FD int fd = socket(kind->domain, kind->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
@@ -132,6 +146,16 @@ static size_t take_data(struct zsb_listener_state *state, int fd, bool datagrams
     }
 }
 
+static void take_fifo(struct zsb_listener_state *state)
+{
+    char chunk[4096];
+    for (ssize_t n; (n = read(state->fd, chunk, sizeof(chunk))) > 0;) {
+        state->contacts++;
+        zsb_buf_append(&state->data, chunk, (size_t)n);
+        zsb_buf_addc(&state->data, '\n');
+    }
+}
+
 static void take_connections(struct zsb_listener_state *state)
 {
     for (;;) {
@@ -154,6 +178,10 @@ void zsb_listeners_pump(struct zsb_listeners *listeners)
         struct zsb_listener_state *state = &listeners->items[i];
         if (state->fd < 0)
             continue;
+        if (i == ZSB_LISTENER_FIFO) {
+            take_fifo(state);
+            continue;
+        }
         if (kinds[i].type == SOCK_DGRAM) {
             (void)take_data(state, state->fd, true);
             continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Listeners outside the sandbox, on loopback and AF_UNIX. Whatever reaches them is kept: a connection alone
- * is already an escape, and the bytes tell which attempt it was.
+ * Listeners outside the sandbox, on loopback, AF_UNIX and a FIFO. Whatever reaches them is kept: a connection
+ * alone is already an escape, and the bytes tell which attempt it was.
  */
 #ifndef ZSB_LISTENERS_H
 #define ZSB_LISTENERS_H
@@ -20,6 +20,7 @@ enum zsb_listener {
     ZSB_LISTENER_UNIX_DGRAM,
     ZSB_LISTENER_ABSTRACT_STREAM,
     ZSB_LISTENER_ABSTRACT_DGRAM,
+    ZSB_LISTENER_FIFO, /* run/fifo, world-writable */
     ZSB_LISTENER_COUNT
 };
 enum { ZSB_LISTENER_PEERS_MAX = 32 };

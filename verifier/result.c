@@ -115,6 +115,8 @@ static const char *take_result(const struct words *words, const struct zsb_repor
         return "a result with a bad number or capture";
     row->reached = reached == 1;
     row->present = true;
+    const char *end = words->at[6] + words->length[6];
+    zsb_seal_add(&report->seal, words->at[2], (size_t)(end - words->at[2]));
     report->row_count++;
     return NULL;
 }
@@ -155,6 +157,7 @@ void zsb_result_parse(const char *data, size_t size_bytes, const struct zsb_repo
                       struct zsb_report *out_report)
 {
     memset(out_report, 0, sizeof(*out_report));
+    zsb_seal_begin(&out_report->seal, form->nonce);
     if (form->name_count > ZSB_REPORT_ROWS_MAX) {
         out_report->malformed = "more attempts than a report can hold";
         return;

@@ -31,7 +31,8 @@ struct zsb_report {
     bool hello, done;
     const char *malformed; /* static text naming the broken rule, or NULL */
     struct zsb_report_row rows[ZSB_REPORT_ROWS_MAX];
-    size_t row_count; /* rows seen, always in the expected order */
+    struct zsb_seal seal; /* over the rows seen */
+    size_t row_count;     /* rows seen, always in the expected order */
 };
 
 /* What a report has to look like. */

@@ -103,7 +103,7 @@ static bool is_target_of(enum zsb_witness witness, const char *target)
                                         "victim-fd", "caller-env", "shm",      "fd-file", "fd-dir", NULL};
     static const char *const listeners[] = {
         "tcp4",           "tcp6", "udp4", "udp6", "unix-stream", "unix-dgram", "abstract-stream",
-        "abstract-dgram", NULL};
+        "abstract-dgram", "fifo", NULL};
     static const char *const privileges[] = {"capabilities", "no-new-privs", "seccomp", NULL};
     static const char *const namespaces[] = {"user", "mnt", "net", "pid", NULL};
     static const char *const signals[] = {"USR1", "USR2", "WINCH", "URG", "IO", NULL};

@@ -96,12 +96,10 @@ static bool is_number(const char *text)
     return text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Root's files in /proc obey root's uid even without any capability (core_pattern, sysrq-trigger): everything
- * that is not a process becomes read-only. An ordinary user's uid cannot write them in the first place. */
+/* Root's files in /proc obey root's uid even without any capability (core_pattern, sysrq-trigger), and some
+ * obey everybody (pressure, settings of a namespace): all that is not a process becomes read-only. */
 static int add_proc_knobs(struct compilation *c)
 {
-    if (geteuid() != 0)
-        return 0;
     DIR *proc = opendir("/proc");
     if (proc == NULL)
         return zsb_error_set(c->err, ZSB_E_IO, ZSB_STAGE_RESOLVE, errno, "/proc");
@@ -254,6 +252,11 @@ static int bubblewrap_compile(struct zsb_prepared *prepared, const struct zsb_re
                                &prepared->launcher_fd, &identity, err);
     if (rc != 0)
         return rc;
+    if (zsb_policy_root_of(prepared->policy, identity.path, false) != NULL)
+        return zsb_error_detail(err,
+                                zsb_error_set(err, ZSB_E_UNTRUSTED_LAUNCHER, ZSB_STAGE_RESOLVE, 0,
+                                              "launcher %s: lies inside a writable root", identity.path),
+                                identity.path, "lies inside a writable root");
     prepared->held = calloc(count, sizeof(*prepared->held));
     if (prepared->held == NULL)
         return zsb_error_no_memory(err, ZSB_STAGE_POLICY);

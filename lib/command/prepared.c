@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,21 @@ int zsb_helper_open(const char *path, int *out_fd, struct zsb_error *err)
     if (st.st_uid != 0 && st.st_uid != geteuid())
         return untrusted_helper(err, path, 0, "is owned by somebody else");
     *out_fd = zsb_steal_fd(&fd);
+    return 0;
+}
+
+/* What a command could replace would run outside the sandbox next time. */
+static int refuse_writable_helper(const struct zsb_policy *policy, int helper_fd, struct zsb_error *err)
+{
+    char link_path[64];
+    char real[PATH_MAX];
+    (void)snprintf(link_path, sizeof(link_path), "/proc/self/fd/%d", helper_fd);
+    ssize_t n = readlink(link_path, real, sizeof(real) - 1);
+    if (n < 0)
+        return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_RESOLVE, errno, "%s", link_path);
+    real[n] = '\0';
+    if (zsb_policy_root_of(policy, real, false) != NULL)
+        return untrusted_helper(err, real, 0, "lies inside a writable root");
     return 0;
 }
 
@@ -135,6 +151,8 @@ int zsb_prepare(const struct zsb_backend *backend, const struct zsb_policy *poli
         rc = check_steps(backend, prepared->plan, err);
     if (rc == 0)
         rc = zsb_helper_open(request->helper_path, &prepared->helper_fd, err);
+    if (rc == 0)
+        rc = refuse_writable_helper(policy, prepared->helper_fd, err);
     if (rc == 0)
         rc = copy_request(prepared, request, err);
     if (rc == 0)

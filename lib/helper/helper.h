@@ -78,6 +78,9 @@ bool zsb_mountinfo_parse_line(char *line, uint64_t *out_id, char **out_point, bo
 int zsb_helper_check_capabilities(struct zsb_error *err);
 int zsb_helper_confine(enum zsb_network network, struct zsb_error *err);
 
+/* File writes only beneath what the configuration grants, where the kernel can say so (Landlock). */
+int zsb_helper_landlock(const struct zsb_helper_config *config, struct zsb_error *err);
+
 /* Subcommands; return the exit status. */
 int zsb_helper_supervise(int config_fd, const char *verb);
 int zsb_helper_become(const char *verb, char **argv);

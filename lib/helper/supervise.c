@@ -293,6 +293,10 @@ static int prepare(struct run *run, struct zsb_error *err)
     int rc = zsb_helper_audit(config, err);
     if (rc == 0)
         rc = enter_cwd(config, err);
+    if (rc == 0)
+        rc = zsb_helper_check_capabilities(err);
+    if (rc == 0)
+        rc = zsb_helper_landlock(config, err);
     return rc != 0 ? rc : zsb_helper_confine(config->network, err);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "lib/policy/policy_internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,10 +27,30 @@ static char *first_line(const char *path)
     return *text != '\0' ? zsb_steal_ptr(&text) : NULL;
 }
 
+/* What the text names; where it does not exist, the first component that is missing: whoever creates that
+ * decides what the pointer leads to. */
 static char *resolve(const char *base, const char *target)
 {
     ZSB_AUTO_FREE char *joined = target[0] == '/' ? strdup(target) : zsb_strdupf("%s/%s", base, target);
-    return joined != NULL ? realpath(joined, NULL) : NULL;
+    if (joined == NULL)
+        return NULL;
+    for (char *end = joined + strlen(joined); end > joined + 1 && end[-1] == '/';)
+        *--end = '\0';
+    for (const char *missing = ""; joined[0] != '\0';) {
+        ZSB_AUTO_FREE char *real = realpath(joined, NULL);
+        struct stat st;
+        if (real != NULL && *missing != '\0' && stat(real, &st) == 0 && !S_ISDIR(st.st_mode))
+            return zsb_steal_ptr(&real); /* what stands in the way decides */
+        if (real != NULL)
+            return *missing == '\0' ? zsb_steal_ptr(&real) : zsb_strdupf("%s/%s", real, missing);
+        char *slash = strrchr(joined, '/');
+        missing = slash + 1;
+        if ((errno != ENOENT && errno != ENOTDIR) || *missing == '\0' || strcmp(missing, "..") == 0 ||
+            strcmp(missing, ".") == 0)
+            return NULL;
+        *slash = '\0';
+    }
+    return NULL;
 }
 
 void zsb_gitdir_targets(const char *root, const char *pointer_file, struct zsb_strv *out)

@@ -26,6 +26,45 @@ enum {
     POLL_MAX = 16,
 };
 
+/* Writing to a command that closed its input, or past a file size limit, must not kill the caller. */
+struct write_guard {
+    sigset_t before;
+    sigset_t pending;
+};
+
+static sigset_t write_signals(void)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGPIPE);
+    (void)sigaddset(&set, SIGXFSZ);
+    return set;
+}
+
+static struct write_guard block_write_signals(void)
+{
+    struct write_guard guard;
+    sigset_t set = write_signals();
+    (void)sigpending(&guard.pending);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &guard.before);
+    return guard;
+}
+
+static void restore_write_signals(const struct write_guard *guard)
+{
+    static const int signals[] = {SIGPIPE, SIGXFSZ};
+    struct timespec now = {0};
+    for (size_t i = 0; i < ZSB_ARRAY_SIZE(signals); i++) {
+        sigset_t one;
+        (void)sigemptyset(&one);
+        (void)sigaddset(&one, signals[i]);
+        if (sigismember(&guard->pending, signals[i]) == 0)
+            while (sigtimedwait(&one, NULL, &now) > 0)
+                continue;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}
+
 struct zsb_process {
     const struct zsb_prepared *prepared;
     struct zsb_run_options options;
@@ -183,7 +222,9 @@ int zsb_process_start(const struct zsb_prepared *prepared, const struct zsb_run_
     process->begin_us = zsb_now_us();
     if (options->timeout_ms > 0)
         process->deadline_us = process->begin_us + options->timeout_ms * 1000;
+    struct write_guard guard = block_write_signals();
     int rc = begin(process, err);
+    restore_write_signals(&guard);
     if (rc != 0) {
         zsb_cleanup_fd(&process->status_fd);
         process->status_fd = -1;
@@ -489,41 +530,6 @@ static int loop(struct zsb_process *process, struct zsb_error *err)
     return 0;
 }
 
-/* Writing to a command that closed its input must not kill the caller. */
-struct sigpipe_guard {
-    sigset_t before;
-    bool was_pending;
-};
-
-static sigset_t sigpipe_set(void)
-{
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGPIPE);
-    return set;
-}
-
-static struct sigpipe_guard block_sigpipe(void)
-{
-    struct sigpipe_guard guard;
-    sigset_t pipe_set = sigpipe_set();
-    sigset_t pending;
-    (void)sigpending(&pending);
-    guard.was_pending = sigismember(&pending, SIGPIPE) == 1;
-    (void)pthread_sigmask(SIG_BLOCK, &pipe_set, &guard.before);
-    return guard;
-}
-
-static void restore_sigpipe(const struct sigpipe_guard *guard)
-{
-    sigset_t pipe_set = sigpipe_set();
-    struct timespec now = {0};
-    if (!guard->was_pending)
-        while (sigtimedwait(&pipe_set, NULL, &now) == SIGPIPE)
-            continue;
-    (void)pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
-}
-
 static void describe_silence(struct zsb_process *process)
 {
     if (process->failed || process->exited || process->forced)
@@ -578,9 +584,9 @@ int zsb_process_wait(struct zsb_process *process, struct zsb_outcome *out_outcom
 {
     if (process == NULL || out_outcome == NULL || process->waited)
         return zsb_error_set(err, ZSB_E_INVALID_ARGUMENT, ZSB_STAGE_SPAWN, 0, "not waitable");
-    struct sigpipe_guard guard = block_sigpipe();
+    struct write_guard guard = block_write_signals();
     int rc = loop(process, err);
-    restore_sigpipe(&guard);
+    restore_write_signals(&guard);
     if (rc != 0)
         return rc;
     bool clean = zsb_keeper_finish(&process->keeper, process->prepared);

@@ -51,6 +51,7 @@
 
 static const uint32_t families_denied_network[] = {AF_UNIX, AF_NETLINK};
 static const uint32_t families_allowed_network[] = {AF_INET, AF_INET6, AF_NETLINK};
+static const uint32_t own_process[] = {0};
 static const uint32_t families_pair[] = {AF_UNIX};
 
 static const char why_inspect[] = "reads or steers another process; escape path named by the roadmap";
@@ -81,6 +82,15 @@ static const struct zsb_filter_row rows[] = {
     CALL("kcmp", ZSB_FILTER_EPERM, why_inspect),
     NUMBER("process_madvise", 440, ZSB_FILTER_EPERM, why_inspect),
     NUMBER("process_mrelease", 448, ZSB_FILTER_EPERM, why_inspect),
+    {.syscall = "prlimit64",
+     .action = ZSB_FILTER_EPERM,
+     .networks = ZSB_FILTER_ALWAYS,
+     .match = ZSB_MATCH_NOT_IN,
+     .masked = {{0, LOW32, 0}},
+     .masked_count = 1,
+     .allowed = own_process,
+     .allowed_count = ZSB_ARRAY_SIZE(own_process),
+     .reason = "limits of another process: starving PID 1 would make the sandbox look broken"},
     CALL("perf_event_open", ZSB_FILTER_EPERM, why_inspect),
     CALL("lookup_dcookie", ZSB_FILTER_EPERM, why_inspect),
     /* io_uring */

@@ -110,8 +110,8 @@ static const struct {
     {"gitdir: loop", NULL, "link loop"},
     {"gitdir: out", NULL, "link out of the workspace"},
     {"gitdir: out/../sub", NULL, "leaves by a link"},
-    {"gitdir: file/x", NULL, "below a file"},
-    {"gitdir: fifo/x", NULL, "below a fifo"},
+    {"gitdir: file/x", "file", "below a file: who replaces it decides"},
+    {"gitdir: fifo/x", "fifo", "below a fifo, likewise"},
     {"sub\n", NULL, "no prefix"},
     {"GITDIR: sub\n", NULL, "prefix in capitals"},
     {"gitdir: sub\ngitdir: other\n", "sub", "only the first line counts"},
@@ -145,6 +145,21 @@ static void assert_not_wider(const char *protects, const char *reason)
     ck_assert_msg(policy->protects.count == (protects != NULL ? 2 : 1), "%s", reason);
     ck_assert_msg(protects == NULL || find(zsb_test_at("ws/%s", protects)) != NULL, "%s", reason);
 }
+
+START_TEST(missing_target_is_held_by_its_first_missing_name)
+{
+    static const char *const rows[][2] = {
+        {"gitdir: none", "none"}, {"gitdir: none/a/b", "none"}, {"gitdir: sub/none/", "sub/none"}};
+    make_hostile_tree();
+    zsb_test_write(zsb_test_at("ws/.git"), rows[_i][0]);
+    create(zsb_test_at("ws"), NULL);
+    bool found = false;
+    for (size_t i = 0; i < policy->missing_protects.count; i++)
+        found =
+            found || strcmp(policy->missing_protects.items[i].path, zsb_test_at("ws/%s", rows[_i][1])) == 0;
+    ck_assert_msg(found, "%s", rows[_i][0]);
+}
+END_TEST
 
 START_TEST(hostile_pointer_is_no_error_and_no_grant)
 {
@@ -205,6 +220,7 @@ int main(void)
     tcase_add_checked_fixture(tests, forget_policy, free_policy);
     tcase_add_test(tests, main_repository_of_a_linked_worktree_is_protected_in_a_root);
     tcase_add_test(tests, main_repository_outside_every_root_needs_nothing);
+    tcase_add_loop_test(tests, missing_target_is_held_by_its_first_missing_name, 0, 3);
     tcase_add_loop_test(tests, hostile_pointer_is_no_error_and_no_grant, 0, (int)ZSB_ARRAY_SIZE(hostile));
     tcase_add_test(tests, pointer_with_a_nul_byte_is_ignored);
     tcase_add_test(tests, huge_pointer_is_ignored);

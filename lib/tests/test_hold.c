@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/file.h>
@@ -254,15 +255,29 @@ START_TEST(directory_made_ours_by_chmod_survives)
 }
 END_TEST
 
+static int open_lock(char path[256])
+{
+    char name[ZSB_STUB_LOCK_NAME_SIZE];
+    struct stat st;
+    ck_assert_int_eq(stat(zsb_test_dir(), &st), 0);
+    zsb_stub_lock_name(&st, ".git", name);
+    (void)snprintf(path, 256, "/dev/shm/%s", name);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    return fd;
+}
+
 START_TEST(remover_at_work_is_waited_for)
 {
+    char lock[256];
     zsb_test_mkdir(zsb_test_at(".git"));
     ck_assert_int_eq(chmod(zsb_test_at(".git"), ZSB_STUB_MODE), 0);
-    int fd = open(zsb_test_at(".git"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    int fd = open_lock(lock);
     struct keeper keeper = start_keeper(zsb_test_dir(), ".git", NULL);
     (void)poll(NULL, 0, 100);
     ck_assert_int_eq(rmdir(zsb_test_at(".git")), 0);
+    ck_assert_int_eq(unlink(lock), 0);
     (void)close(fd);
     ck_assert_str_eq(answer_of(&keeper), "h");
     assert_stub(zsb_test_at(".git"));
@@ -273,15 +288,27 @@ END_TEST
 
 START_TEST(lock_that_never_opens_is_busy)
 {
+    char lock[256];
     zsb_test_mkdir(zsb_test_at(".git"));
     ck_assert_int_eq(chmod(zsb_test_at(".git"), ZSB_STUB_MODE), 0);
-    int fd = open(zsb_test_at(".git"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    int fd = open_lock(lock);
     struct keeper keeper = start_keeper(zsb_test_dir(), ".git", NULL);
     const char *answer = answer_of(&keeper);
     const char *expected = zsb_test_text("failed %d %d %d .git", ZSB_STAGE_SPAWN, ZSB_E_INVALID_PATH, EBUSY);
     ck_assert_str_eq(answer, expected);
     ck_assert_int_eq(let_go(&keeper), ZSB_HELPER_EXIT_FAILED);
+    (void)close(fd);
+    ck_assert_int_eq(unlink(lock), 0);
+}
+
+START_TEST(lock_on_the_stub_itself_does_not_matter)
+{
+    struct keeper keeper = start_keeper(zsb_test_dir(), ".git", NULL);
+    ck_assert_str_eq(answer_of(&keeper), "h");
+    int fd = open(zsb_test_at(".git"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(fd, LOCK_SH), 0);
+    ck_assert_int_eq(let_go(&keeper), 0);
+    ck_assert(!zsb_test_exists(zsb_test_at(".git")));
     (void)close(fd);
 }
 END_TEST
@@ -325,6 +352,7 @@ int main(void)
     tcase_add_test(tests, directory_made_ours_by_chmod_survives);
     tcase_add_test(tests, remover_at_work_is_waited_for);
     tcase_add_test(tests, lock_that_never_opens_is_busy);
+    tcase_add_test(tests, lock_on_the_stub_itself_does_not_matter);
     bool root = geteuid() == 0;
     bool may_mount = zsb_test_has_capability(CAP_SYS_ADMIN);
     if (!root || may_mount)

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,4 +23,14 @@ bool zsb_is_stub(int dir_fd, const struct stat *st)
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     (void)closedir(dir);
     return empty;
+}
+
+void zsb_stub_lock_name(const struct stat *dir, const char *name, char out[ZSB_STUB_LOCK_NAME_SIZE])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: names may be longer than a file name's rest */
+    for (const char *c = name; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    (void)snprintf(out, ZSB_STUB_LOCK_NAME_SIZE, "zuno-sandbox.%u.%llx.%llx.%016llx", (unsigned)geteuid(),
+                   (unsigned long long)dir->st_dev, (unsigned long long)dir->st_ino,
+                   (unsigned long long)hash);
 }

@@ -9,9 +9,12 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-enum { ZSB_STUB_MODE = 01500 };
+enum { ZSB_STUB_MODE = 01500, ZSB_STUB_LOCK_NAME_SIZE = 128 };
 
 /* dir_fd may be O_PATH. True for an empty directory of ours with the stub mode. */
 bool zsb_is_stub(int dir_fd, const struct stat *st);
+
+/* Name of the lock file, in /dev/shm, that the users of one stub share: `dir` is the stub's directory. */
+void zsb_stub_lock_name(const struct stat *dir, const char *name, char out[ZSB_STUB_LOCK_NAME_SIZE]);
 
 #endif
