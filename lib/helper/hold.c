@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ATTEMPTS = 400, ATTEMPT_WAIT_MS = 5 };
+enum { ATTEMPTS = 400, ATTEMPT_WAIT_MS = 5, ANNOUNCE_MAX_MS = 60000 };
 
 /* Both are private in every sandbox. */
 static const char *const lock_parents[] = {"/dev/shm", "/tmp"};
@@ -144,22 +144,35 @@ static void release(struct held_name *held, int lock_dir_fd)
     (void)close(zsb_steal_fd(&held->lock_fd));
 }
 
+/* The helper announces itself or nobody is left who could. A launcher stuck half-way without a caller (both
+ * were killed) would hold the socket for ever, hence the limit; a helper that came later could not announce
+ * itself and would refuse to start anything. */
+static int await_announcement(int socket_fd)
+{
+    char text[ZSB_WIRE_MAX];
+    int64_t until_us = zsb_now_us() + (int64_t)ANNOUNCE_MAX_MS * 1000;
+    for (;;) {
+        struct pollfd wait = {.fd = socket_fd, .events = POLLIN};
+        int64_t left_ms = (until_us - zsb_now_us()) / 1000;
+        int n = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
+        if (n < 0 && errno == EINTR)
+            continue;
+        int pid_fd = -1;
+        if (n <= 0 || zsb_wire_receive(socket_fd, text, &pid_fd) <= 0)
+            return -1;
+        if (pid_fd >= 0)
+            return pid_fd;
+    }
+}
+
 /* Until the sandbox's first process is gone, or it is certain that there will be none. */
 static void wait_for_sandbox(int socket_fd)
 {
-    char text[ZSB_WIRE_MAX];
-    for (;;) {
-        ZSB_AUTO_FD int pid_fd = -1;
-        int n = zsb_wire_receive(socket_fd, text, &pid_fd);
-        if (n <= 0)
-            return;
-        if (pid_fd < 0)
-            continue;
-        struct pollfd wait = {.fd = pid_fd, .events = POLLIN};
-        while (poll(&wait, 1, -1) < 0 && errno == EINTR)
-            continue;
-        return;
-    }
+    ZSB_AUTO_FD int pid_fd = await_announcement(socket_fd);
+    (void)close(socket_fd);
+    struct pollfd wait = {.fd = pid_fd, .events = POLLIN};
+    while (pid_fd >= 0 && poll(&wait, 1, -1) < 0 && errno == EINTR)
+        continue;
 }
 
 static bool parse_names(int argc, char **argv, struct held_name *names)
