@@ -111,6 +111,60 @@ START_TEST(a_launcher_that_confines_nothing_escapes_everywhere)
 }
 END_TEST
 
+/* Honest to the canary and the twin. For an attempt it starts the genuine probe, words, pipe and all, but
+ * lets it block on its first line, and writes the report itself. Only the seal tells the two apart. */
+static const char idle_probe[] =
+    "import fcntl, os, select, signal, sys\n"
+    "argv = sys.argv[1:]\n"
+    "if argv[1] != 'attempt':\n"
+    "    os.execv(argv[0], argv)\n"
+    "nonce = [a[6:] for a in argv if a.startswith('nonce=')][0]\n"
+    "r, w = os.pipe()\n"
+    "fcntl.fcntl(w, fcntl.F_SETFL, os.O_NONBLOCK)\n"
+    "try:\n"
+    "    while True:\n"
+    "        os.write(w, b'x' * 4096)\n"
+    "except BlockingIOError:\n"
+    "    fcntl.fcntl(w, fcntl.F_SETFL, 0)\n"
+    "os.set_inheritable(w, True)\n"
+    "pid = os.fork()\n"
+    "if pid == 0:\n"
+    "    os.execve(argv[0], argv, dict(os.environ, ZSB_RESULT_FD=str(w)))\n"
+    "def end(*ignored):\n"
+    "    os.kill(pid, 9)\n"
+    "    os._exit(0)\n"
+    "signal.signal(signal.SIGTERM, end)\n"
+    "select.select([], [], [], 0.1)\n"
+    "lines = ['hello %s attempt fd' % argv[2]] + ['result %s 1 ' % n + errno + ' -' for n in names] + "
+    "['done']\n"
+    "os.write(3, ''.join('ZSB1 %s %s\\n' % (nonce, l) for l in lines).encode())\n"
+    "p = select.poll()\n"
+    "p.register(3, 0)\n"
+    "p.poll(8000)\n"
+    "end()\n";
+
+START_TEST(a_report_beside_an_idle_genuine_probe_is_not_its_own)
+{
+    static const char *const globs[] = {"net.udp"};
+    const struct zsb_probe *probe = zsb_probe_find(globs[0]);
+    ZSB_AUTO_BUF text = ZSB_BUF_INIT;
+    zsb_buf_addf(&text, "errno = '%d'\nnames = [", probe->deny_errnos[0]);
+    for (size_t i = 0; i < probe->attempt_count; i++)
+        zsb_buf_addf(&text, "'%s', ", probe->attempts[i].name);
+    zsb_buf_addf(&text, "]\n%s", idle_probe);
+    ck_assert_int_eq(zsb_lab_write_file(dir.fd, "idle", text.data, 0600), 0);
+    struct zsb_campaign campaign;
+    struct zsb_launcher *launcher = zsb_live_launcher("[\"python3\",\"{dir}/idle\",\"{command}\"]", dir.path);
+    zsb_live_run(launcher, globs, 1, &campaign);
+    const struct zsb_trial_result *trial = zsb_live_trial(&campaign, globs[0]);
+    ck_assert_msg(trial->verdict == ZSB_VERDICT_ERROR &&
+                      strstr(trial->detail, "not the one that the probe") != NULL,
+                  "%s: %s", zsb_verdict_name(trial->verdict), trial->detail);
+    zsb_campaign_clear(&campaign);
+    zsb_launcher_free(launcher);
+}
+END_TEST
+
 /* The report then comes framed on standard output, and the campaign says so. */
 START_TEST(a_closed_result_pipe_falls_back_to_standard_output)
 {
@@ -164,6 +218,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_lying_launcher_is_never_held, 0, (int)ZSB_ARRAY_SIZE(liars));
     tcase_add_loop_test(tcase, a_launcher_that_confines_nothing_escapes_everywhere, 0,
                         (int)ZSB_ARRAY_SIZE(naked));
+    tcase_add_test(tcase, a_report_beside_an_idle_genuine_probe_is_not_its_own);
     tcase_add_test(tcase, a_closed_result_pipe_falls_back_to_standard_output);
     tcase_add_loop_test(tcase, a_campaign_without_trials_is_an_error, 0, (int)ZSB_ARRAY_SIZE(unusable));
     suite_add_tcase(suite, tcase);
