@@ -69,32 +69,46 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-static char *beside_this_program(const char *name)
+/* The directory `up` levels above this program's file, which the kernel names without links. */
+static char *directory_above(unsigned up)
 {
     char self[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (length <= 0)
         return NULL;
     self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return NULL;
-    *slash = '\0';
-    return zsb_strdupf("%s/%s", self, name);
+    for (; up > 0; up--) {
+        char *slash = strrchr(self, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    return zsb_strdupf("%s", self);
+}
+
+/* Where tool `name` may be, best first: a build tree, an installed tree wherever it was put, and the place
+ * that the build was configured for. */
+static char *tool_candidate(unsigned place, const char *name)
+{
+    if (place == 2)
+        return zsb_strdupf("%s/%s", ZSB_LIBEXECDIR, name);
+    ZSB_AUTO_FREE char *dir = directory_above(place + 1);
+    return dir ? zsb_strdupf("%s%s/%s", dir, place == 0 ? "" : "/libexec/zuno-sandbox", name) : NULL;
 }
 
 int zsb_cli_tool_path(const char *name, char **out_path, struct zsb_error *err)
 {
-    ZSB_AUTO_FREE char *beside = beside_this_program(name);
-    ZSB_AUTO_FREE char *installed = zsb_strdupf("%s/%s", ZSB_LIBEXECDIR, name);
-    if (!installed)
-        return zsb_error_no_memory(err, ZSB_STAGE_RESOLVE);
-    char **found = beside && is_program(beside) ? &beside : is_program(installed) ? &installed : NULL;
-    if (!found)
-        return zsb_error_set(err, ZSB_E_HELPER, ZSB_STAGE_RESOLVE, 0,
-                             "%s is neither beside zuno-sandbox nor in " ZSB_LIBEXECDIR, name);
-    *out_path = zsb_steal_ptr(found);
-    return 0;
+    for (unsigned place = 0; place < 3; place++) {
+        ZSB_AUTO_FREE char *path = tool_candidate(place, name);
+        if (path && is_program(path)) {
+            *out_path = zsb_steal_ptr(&path);
+            return 0;
+        }
+    }
+    return zsb_error_set(
+        err, ZSB_E_HELPER, ZSB_STAGE_RESOLVE, 0,
+        "%s is neither beside zuno-sandbox nor in ../libexec/zuno-sandbox from there nor in " ZSB_LIBEXECDIR,
+        name);
 }
 
 /* https://no-color.org: set at all, unless empty, means no. */
