@@ -32,6 +32,21 @@ static int prepare(const struct zsb_options *options, const char *helper, struct
     return zsb_prepare(zsb_options_backend(options), *out_policy, &request, out_prepared, err);
 }
 
+/* A launcher that ended early says nothing typed; the host does, when asked facility by facility. */
+static void name_the_cause(const struct zsb_options *options, const struct zsb_policy *policy,
+                           const char *helper, struct zsb_outcome *outcome)
+{
+    struct zsb_backend_capabilities capabilities;
+    struct zsb_error cause = ZSB_ERROR_INIT;
+    const struct zsb_probe_options probe = {.workspace = zsb_policy_workspace(policy), .helper_path = helper};
+    if (outcome->error.code != ZSB_E_LAUNCHER || outcome->cancelled || outcome->timed_out)
+        return;
+    if (zsb_backend_probe(zsb_options_backend(options), &probe, &capabilities, NULL, &cause) == 0)
+        return;
+    outcome->error = cause;
+    outcome->stage = cause.stage;
+}
+
 static int run(const struct zsb_options *options, struct zsb_cancel *cancel, struct zsb_outcome *outcome,
                struct zsb_error *err)
 {
@@ -52,7 +67,10 @@ static int run(const struct zsb_options *options, struct zsb_cancel *cancel, str
     struct zsb_run_options run_options = ZSB_RUN_OPTIONS_INIT;
     run_options.timeout_ms = options->timeout_ms;
     run_options.cancel_fd = cancel->poll_fd;
-    return zsb_run(prepared, &run_options, outcome, err);
+    rc = zsb_run(prepared, &run_options, outcome, err);
+    if (!rc)
+        name_the_cause(options, policy, helper, outcome);
+    return rc;
 }
 
 /* A failure before the process layer becomes an outcome like any other: nothing ran, so nothing is left. */

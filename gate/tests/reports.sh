@@ -55,6 +55,17 @@ if unshare --user true 2>/dev/null; then
     [ ! -e none ] || fail "a campaign that did not run has no report"
 fi
 
+# A namespace of its own in which no further one can be made: the limit stands there, not on the host.
+if unshare --user --map-root-user true 2>/dev/null; then
+    no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    exits 125 unshare --user --map-root-user sh -c "$no_more" sh "$program" run --outcome outcome-nested.json -- true
+    exits 3 unshare --user --map-root-user sh -c "$no_more" sh "$program" gate --format json --output gate-nested.json
+    for file in outcome-nested.json gate-nested.json; do
+        grep -q 'deployment_capability_unavailable' "$file" || fail "$file must name the cause"
+        grep -q 'user_namespace' "$file" || fail "$file must name the capability"
+    done
+fi
+
 # A launcher that confines nothing must be found out.
 cat >open.json <<END
 {"schema":"zuno-sandbox/launcher/v1","name":"open","argv":["{command}"],"modes":["read-only"],"network":"deny"}
