@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct zsb_live live;
@@ -231,6 +232,13 @@ static const struct {
      "refused\n", "knobs of the kernel are read-only, also for root"},
     {ZSB_MODE_READ_ONLY, "awk '/core file/ { print $5, $6 }' /proc/self/limits", "1 1\n",
      "no core file and no core handler"},
+    {ZSB_MODE_WORKSPACE_WRITE, "mkdir a b; echo x > a/f; mv a/f b/f && ln b/f a/g && mv b c && cat c/f a/g",
+     "x\nx\n", "rename and link between directories of a root"},
+    {ZSB_MODE_READ_ONLY, "echo x > /dev/stdout; echo y > /dev/stderr; echo z > /proc/self/fd/1", "x\nz\n",
+     "outputs are opened again"},
+    {ZSB_MODE_READ_ONLY, "mkfifo /tmp/f; cat /tmp/f & echo x > /tmp/f; wait", "x\n", "fifos of its own"},
+    {ZSB_MODE_READ_ONLY, "cd /tmp; mkdir a b; echo x > a/f; mv a/f b/f; : > b/f; cat b/f; echo end", "end\n",
+     "scratch is an ordinary filesystem"},
     {ZSB_MODE_READ_ONLY, "[ -e /proc/self/fd/3 ] && echo open || echo closed", "closed\n", "no descriptor"},
 };
 
@@ -254,6 +262,40 @@ START_TEST(workspace_in_tmp_stays_visible_and_the_rest_does_not)
     ck_assert_str_eq(output, zsb_test_text("%s\n", strrchr(workspace, '/') + 1));
     ck_assert_int_eq(zsb_test_exists(zsb_test_text("%s/new", workspace)), _i == 1);
     ck_assert(zsb_test_exists(other));
+}
+END_TEST
+
+/* No read-only mount stops a writer of a fifo; a reader outside would trust what comes. */
+START_TEST(fifo_of_the_host_cannot_be_written)
+{
+    long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* version */);
+    ck_assert_int_eq(mkfifo(zsb_test_at("fifo"), 0666), 0);
+    ZSB_AUTO_FD int reader = open(zsb_test_at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ck_assert_int_ge(reader, 0);
+    init(ZSB_MODE_READ_ONLY);
+    live.run.timeout_ms = 5000;
+    const char *output = zsb_live_shell(&live, "(echo x > fifo) 2>/dev/null || echo refused");
+    if (landlock < 1)
+        return; /* a kernel without the layer that can say so */
+    ck_assert_str_eq(output, "refused\n");
+    char text[8];
+    ck_assert_int_eq(read(reader, text, sizeof(text)), 0);
+}
+END_TEST
+
+START_TEST(helper_that_the_command_could_replace_is_refused)
+{
+    zsb_test_command((const char *const[]){"cp", ZSB_TEST_HELPER, zsb_test_at("helper"), NULL});
+    ck_assert_int_eq(chmod(zsb_test_at("helper"), 0755), 0);
+    init(_i == 0 ? ZSB_MODE_WORKSPACE_WRITE : ZSB_MODE_READ_ONLY);
+    live.request.helper_path = zsb_test_at("helper");
+    if (_i == 1) {
+        ck_assert_msg(prepare() == 0, "%s", live.err.msg);
+        return;
+    }
+    ck_assert_int_eq(prepare(), -ZSB_E_HELPER);
+    ck_assert_int_eq(live.err.stage, ZSB_STAGE_RESOLVE);
+    ck_assert_str_eq(live.err.reason, "lies inside a writable root");
 }
 END_TEST
 
@@ -443,6 +485,8 @@ int main(void)
                         (int)ZSB_ARRAY_SIZE(helpers));
     tcase_add_test(tests, helper_works_from_where_the_sandbox_cannot_see_it);
     tcase_add_loop_test(tests, promise_is_kept, 0, (int)ZSB_ARRAY_SIZE(promises));
+    tcase_add_test(tests, fifo_of_the_host_cannot_be_written);
+    tcase_add_loop_test(tests, helper_that_the_command_could_replace_is_refused, 0, 2);
     tcase_add_loop_test(tests, workspace_in_tmp_stays_visible_and_the_rest_does_not, 0, 2);
     tcase_add_loop_test(tests, overlapping_entries_deploy_or_are_refused_as_a_policy, 0,
                         (int)ZSB_ARRAY_SIZE(overlaps));

@@ -132,6 +132,21 @@ START_TEST(launcher_that_is_no_bubblewrap_is_found_out)
 }
 END_TEST
 
+START_TEST(launcher_that_the_command_could_replace_is_untrusted)
+{
+    static const char *const roots[] = {"/srv"};
+    struct zsb_live live;
+    put_fake("/srv/idle");
+    zsb_live_init(&live, "bubblewrap", ZSB_MODE_WORKSPACE_WRITE);
+    live.request.launcher_path = "/srv/idle";
+    live.policy_options.writable_roots = roots;
+    live.policy_options.writable_root_count = 1;
+    ck_assert_int_eq(zsb_live_prepare(&live, (const char *const[]){"true", NULL}), -ZSB_E_UNTRUSTED_LAUNCHER);
+    ck_assert_str_eq(live.err.reason, "lies inside a writable root");
+    zsb_live_clear(&live);
+}
+END_TEST
+
 /* Killed between its two halves, by us or by others. */
 START_TEST(launcher_that_never_gets_ready_leaves_nobody)
 {
@@ -232,6 +247,7 @@ int main(void)
         tcase_add_checked_fixture(root, need_srv, NULL);
         tcase_add_loop_test(root, launcher_that_is_no_bubblewrap_is_found_out, 0, (int)ZSB_ARRAY_SIZE(fakes));
         tcase_add_loop_test(root, launcher_that_never_gets_ready_leaves_nobody, 0, 2);
+        tcase_add_test(root, launcher_that_the_command_could_replace_is_untrusted);
         tcase_add_test(root, refused_namespace_is_a_typed_unavailability);
     }
     int status = zsb_test_run(suite, CK_NOFORK);

@@ -29,10 +29,21 @@ static void init(void)
     zsb_live_init(&live, "bubblewrap", ZSB_MODE_WORKSPACE_WRITE);
 }
 
+static const char *lock_of(const char *name)
+{
+    char lock[ZSB_STUB_LOCK_NAME_SIZE];
+    struct stat st;
+    ck_assert_int_eq(stat(zsb_test_dir(), &st), 0);
+    zsb_stub_lock_name(&st, name, lock);
+    return zsb_test_text("/dev/shm/%s", lock);
+}
+
 static void assert_no_stub(const char *reason)
 {
-    for (size_t i = 0; i < ZSB_ARRAY_SIZE(names); i++)
+    for (size_t i = 0; i < ZSB_ARRAY_SIZE(names); i++) {
         ck_assert_msg(!zsb_test_exists(zsb_test_at("%s", names[i])), "%s: %s is left", reason, names[i]);
+        ck_assert_msg(!zsb_test_exists(lock_of(names[i])), "%s: lock of %s is left", reason, names[i]);
+    }
 }
 
 /* For a while in a row: a keeper that was just started may still be about to make them. */
@@ -42,7 +53,8 @@ static void await_no_stub(const char *reason)
     for (int i = 0, clean = 0; i < 2000 && clean < IN_A_ROW; i++) {
         size_t left = 0;
         for (size_t k = 0; k < ZSB_ARRAY_SIZE(names); k++)
-            left += zsb_test_exists(zsb_test_at("%s", names[k])) ? 1 : 0;
+            left +=
+                zsb_test_exists(zsb_test_at("%s", names[k])) || zsb_test_exists(lock_of(names[k])) ? 1 : 0;
         clean = left == 0 ? clean + 1 : 0;
         (void)poll(NULL, 0, 5);
     }
