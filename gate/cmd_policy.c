@@ -18,6 +18,18 @@ static struct zsb_policy_report_step *step_rows(const struct zsb_plan *plan,
     return rows;
 }
 
+/* A backend may enforce steps of a kind and still refuse one of them. It names the policy entry as "ENTRY:
+ * rule". */
+static void mark_refused(struct zsb_policy_report_step *rows, size_t count, const struct zsb_error *refusal)
+{
+    for (size_t i = 0; i < count && refusal->code == ZSB_E_UNSUPPORTED_POLICY; i++) {
+        const size_t length = strlen(rows[i].step.origin);
+        rows[i].refused = rows[i].enforced && strncmp(refusal->reason, rows[i].step.origin, length) == 0 &&
+                          strncmp(refusal->reason + length, ": ", 2) == 0;
+        rows[i].enforced = rows[i].enforced && !rows[i].refused;
+    }
+}
+
 static int write_report(const struct zsb_options *options, const struct zsb_policy_report *report,
                         struct zsb_error *err)
 {
@@ -59,6 +71,7 @@ static int show(const struct zsb_options *options, const struct zsb_policy *poli
         return zsb_error_no_memory(err, ZSB_STAGE_NONE);
     struct zsb_error refusal = ZSB_ERROR_INIT;
     const int refused = prepare(backend, policy, &prepared, &refusal);
+    mark_refused(rows, refused ? zsb_plan_count(plan) : 0, &refusal);
     const struct zsb_policy_report report = {
         .mode = zsb_policy_mode(policy),
         .network = zsb_policy_network(policy),

@@ -131,7 +131,7 @@ static void explain(const struct zsb_options *options, const struct zsb_outcome 
 int zsb_cmd_run(const struct zsb_options *options)
 {
     if (options->words.count == 0)
-        return zsb_cli_usage("no command given: zuno-sandbox run [OPTION]... -- PROGRAM [ARG]...");
+        return zsb_cli_usage("no command given: zuno-sandbox run [OPTION]... [--] PROGRAM [ARG]...");
     __attribute__((cleanup(zsb_file_cleanup))) struct zsb_file *file = NULL;
     struct zsb_error err = ZSB_ERROR_INIT;
     if (options->outcome && zsb_file_open(options->outcome, &file, &err)) {

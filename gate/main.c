@@ -20,14 +20,15 @@ static const struct command {
     {
         .name = "run",
         .summary = "run one command confined",
-        .synopsis = "[OPTION]... -- PROGRAM [ARG]...",
+        .synopsis = "[OPTION]... [--] PROGRAM [ARG]...",
         .notes =
             "Exit: the command's own status; 128+n when a signal n ended it, --timeout ended it, or n was "
             "sent to\n"
             "zuno-sandbox run (HUP also when the process that started it ends: the command never outlives "
             "it);\n"
             "127 command not found, 126 not executable, 125 the sandbox failed and says at which stage;\n"
-            "2 unknown option or bad value. --outcome tells these apart without doubt.\n",
+            "2 unknown option or bad value. --outcome tells these apart without doubt; after 2 it is not "
+            "written.\n",
         .bit = ZSB_COMMAND_RUN,
         .words_end_options = true,
         .function = zsb_cmd_run,
@@ -56,7 +57,7 @@ static const struct command {
         .name = "probes",
         .summary = "list the probes, or show one",
         .synopsis = "[list | show ID] [OPTION]...",
-        .notes = "Exit: 0, or 2 bad usage.\n",
+        .notes = "Exit: 0, 2 bad usage, 4 the list could not be printed.\n",
         .bit = ZSB_COMMAND_PROBES,
         .function = zsb_cmd_probes,
     },
@@ -65,7 +66,9 @@ static const struct command {
         .summary = "show the plan of a policy and what the backend makes of it",
         .synopsis = "show [OPTION]...",
         .notes = "Starts nothing. Exit: 0, 2 bad usage, an invalid policy or one that the backend refuses,\n"
-                 "3 the backend is unavailable, 4 anything else.\n",
+                 "3 the launcher or the helper is missing or not trusted, 4 anything else. Whether the host "
+                 "lets\n"
+                 "the launcher work is not tried: that is what verify and gate do.\n",
         .bit = ZSB_COMMAND_POLICY,
         .function = zsb_cmd_policy,
     },

@@ -156,8 +156,9 @@ static const struct option {
     const char *(*take)(struct zsb_options *options, const char *value);
     const char *help;
 } options_table[] = {
-    {"mode", "MODE", POLICY | ZSB_COMMAND_VERIFY, ZSB_COMMAND_VERIFY, take_mode,
-     "read-only (default), workspace-write or danger-full-access"},
+    {"mode", "MODE", POLICY, 0, take_mode, "read-only (default), workspace-write or danger-full-access"},
+    {"mode", "MODE", ZSB_COMMAND_VERIFY, ZSB_COMMAND_VERIFY, take_mode,
+     "read-only (default) or workspace-write"},
     {"network", "deny|allow", POLICY, 0, take_network, "default deny; allow for danger-full-access"},
     {"backend", "BACKEND", POLICY | REPORTS, 0, take_backend, "auto (default), bubblewrap or native"},
     {"launcher", "FILE", ZSB_COMMAND_VERIFY, 0, take_launcher,

@@ -186,6 +186,27 @@ static void add_counts(const struct zsb_campaign *campaign, const struct zsb_rep
                  (long long)(campaign->wall_us / 100000 % 10));
 }
 
+/* A pipe of their own is the better way; who reads the report should know which one it was. */
+static void add_transport(const struct zsb_campaign *campaign, const struct zsb_report_style *style,
+                          struct zsb_buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < campaign->trial_count; i++) {
+        bool on_stdout = false;
+        for (size_t a = 0; a < ZSB_ARM_COUNT; a++) {
+            const char *via = campaign->trials[i].arms[a].via;
+            on_stdout = on_stdout || (via && strcmp(via, "stdout") == 0);
+        }
+        count += on_stdout;
+    }
+    if (count == 0)
+        return;
+    ZSB_AUTO_BUF line = ZSB_BUF_INIT;
+    zsb_buf_addf(&line, "%zu of them reported on standard output: their result descriptor was closed", count);
+    zsb_text_add(out, style, ZSB_TONE_DIM, line.data);
+    zsb_buf_addc(out, '\n');
+}
+
 static void add_subject(const struct zsb_campaign *campaign, const struct zsb_report_style *style,
                         struct zsb_buf *out)
 {
@@ -216,6 +237,7 @@ void zsb_campaign_text_add(const struct zsb_campaign *campaign, const struct zsb
     add_trials(campaign, style, out);
     add_explanations(campaign, style, out);
     add_counts(campaign, style, out);
+    add_transport(campaign, style, out);
 }
 
 int zsb_report_campaign_text(const struct zsb_campaign *campaign, const struct zsb_report_style *style,

@@ -16,7 +16,10 @@ static void add_steps(struct zsb_buf *out, const struct zsb_report_style *style,
         zsb_table_cell(&table, ZSB_TONE_PLAIN, *row->step.path ? row->step.path : "-");
         zsb_table_cell(&table, ZSB_TONE_PLAIN, *row->step.detail ? row->step.detail : "-");
         zsb_table_cell(&table, ZSB_TONE_PLAIN, row->step.origin);
-        zsb_table_cell(&table, row->enforced ? ZSB_TONE_GOOD : ZSB_TONE_BAD, row->enforced ? "yes" : "no");
+        zsb_table_cell(&table, row->enforced ? ZSB_TONE_GOOD : ZSB_TONE_BAD,
+                       row->enforced  ? "yes"
+                       : row->refused ? "refused"
+                                      : "no");
     }
     zsb_table_write(&table, style, out);
 }

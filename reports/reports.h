@@ -51,7 +51,8 @@ ZSB_MUST_CHECK int zsb_report_probe_text(const struct zsb_probe *probe, const st
 
 struct zsb_policy_report_step {
     struct zsb_step step; /* borrowed texts */
-    bool enforced;        /* the backend carries steps of this kind */
+    bool enforced;        /* the backend carries steps of this kind, and this one */
+    bool refused;         /* of this kind, but not this one; then not enforced */
 };
 struct zsb_policy_report {
     enum zsb_mode mode;

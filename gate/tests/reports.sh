@@ -32,6 +32,8 @@ exits 0 "$program" probes --format json >probes.json
 exits 0 "$program" probes show fs.write-outside --format json >probe.json
 exits 0 "$program" policy show --mode workspace-write --deny /etc/shadow --format json >policy.json
 exits 2 "$program" policy show --backend native --format json >policy-native.json
+exits 2 "$program" policy show --deny /zsb-nowhere/name >policy-refused.txt
+grep -q '/zsb-nowhere/name .* refused$' policy-refused.txt || fail "the refused step must not count as enforced"
 exits 3 "$program" run --outcome outcome.json -- sh -c 'exit 3'
 exits 125 "$program" run --outcome outcome-failed.json --workspace /nowhere -- true
 exits 0 "$program" verify --probe 'fs.write-*' --probe net.tcp --mode read-only --mode workspace-write \

@@ -145,10 +145,12 @@ static int add_denied(struct compilation *c, const struct zsb_path *entry)
     return 0;
 }
 
-static int unsupported(struct compilation *c, const char *path, const char *requirement)
+static int unsupported(struct compilation *c, const struct zsb_step *step, const char *rule)
 {
+    char requirement[ZSB_ERROR_FIELD_MAX];
     int rc = zsb_error_set(c->err, ZSB_E_UNSUPPORTED_POLICY, ZSB_STAGE_POLICY, 0,
-                           "backend bubblewrap: \"%s\": %s", path, requirement);
+                           "backend bubblewrap: \"%s\": %s", step->path, rule);
+    (void)snprintf(requirement, sizeof(requirement), "%s: %s", step->origin, rule);
     return zsb_error_detail(c->err, rc, "bubblewrap", requirement);
 }
 
@@ -156,7 +158,7 @@ static int add_missing(struct compilation *c, const struct zsb_plan_step *full)
 {
     if (zsb_policy_root_of(c->prepared->policy, full->step.path, false) == NULL)
         return unsupported(
-            c, full->step.path,
+            c, &full->step,
             "a denied path outside the writable roots must exist: only existing names can be masked");
     c->prepared->held[c->prepared->held_count++] = full->missing;
     return 0;

@@ -304,6 +304,8 @@ static bool take_failure(struct zsb_process *process, const char *text)
     /* The helper's message already tells the errno. */
     (void)zsb_error_set(&process->error, (enum zsb_code)code, (enum zsb_stage)stage, 0, "%s", text + at);
     process->error.sys_errno = sys_errno;
+    if (stage == ZSB_STAGE_EXEC) /* the command itself; the helper knows no name that is worth more */
+        (void)zsb_error_detail(&process->error, -code, process->prepared->argv.items[0], NULL);
     return true;
 }
 

@@ -117,6 +117,7 @@ START_TEST(command_that_cannot_start_is_its_own_failure)
     ck_assert_msg(live.outcome.error.sys_errno == unstarted[row].sys_errno, "%s: %s", unstarted[row].reason,
                   live.outcome.error.msg);
     ck_assert_ptr_nonnull(strstr(live.outcome.error.msg, program));
+    ck_assert_str_eq(live.outcome.error.subject, program);
     ck_assert_int_eq(live.outcome.exited, 0);
     ck_assert_int_eq(live.outcome.signal, 0);
 }

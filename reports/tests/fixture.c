@@ -319,10 +319,11 @@ static int odd_probe_text(struct zsb_buf *out, struct zsb_error *err)
 }
 
 static const struct zsb_policy_report_step steps[] = {
-    {{ZSB_STEP_NEW_NAMESPACE, "", "user", "mode"}, true},
-    {{ZSB_STEP_ROOT_READ_ONLY, "/", "", "mode"}, true},
-    {{ZSB_STEP_WRITABLE_ROOT, "/home/u/w\xFFs", "", "workspace"}, true},
-    {{ZSB_STEP_PROTECT_MISSING, "/home/u/w\xFFs/.git", "", "protectedPaths[0]"}, false},
+    {{ZSB_STEP_NEW_NAMESPACE, "", "user", "mode"}, true, false},
+    {{ZSB_STEP_ROOT_READ_ONLY, "/", "", "mode"}, true, false},
+    {{ZSB_STEP_WRITABLE_ROOT, "/home/u/w\xFFs", "", "workspace"}, true, false},
+    {{ZSB_STEP_PROTECT_MISSING, "/home/u/w\xFFs/.git", "", "protectedPaths[0]"}, false, false},
+    {{ZSB_STEP_DENY_MISSING, "/home/u/gone", "", "denyPaths[0]"}, false, true},
 };
 static const char *const launcher_argv[] = {"/usr/bin/bwrap", "--unshare-user", "--bind",
                                             "/home/u/w\xFFs", "/home/u/w\xFFs", NULL};

@@ -60,8 +60,8 @@ enum zsb_code {
     ZSB_E_IO,
     ZSB_E_NO_MEMORY,
     ZSB_E_LIMIT,          /* a documented maximum was exceeded */
-    ZSB_E_NOT_EXECUTABLE, /* the command exists but cannot be executed (exit 126) */
-    ZSB_E_NOT_FOUND,      /* the command was not found (exit 127) */
+    ZSB_E_NOT_EXECUTABLE, /* subject: program; it exists but cannot be executed (exit 126) */
+    ZSB_E_NOT_FOUND,      /* subject: program; it was not found (exit 127) */
     ZSB_E_COUNT
 };
 
@@ -88,7 +88,7 @@ ZSB_API const char *zsb_code_name(enum zsb_code code);
 ZSB_API const char *zsb_stage_name(enum zsb_stage stage);
 /* One sentence for people. Static storage. */
 ZSB_API const char *zsb_code_summary(enum zsb_code code);
-/* 1 when a trusted run-unconfined policy may fall back on this cause, else 0 (the roadmap's list). */
+/* 1 when a trusted run-unconfined policy may fall back on this cause, else 0 (docs/errors.md, column "fallback"). */
 ZSB_API int zsb_code_fallback_eligible(enum zsb_code code);
 
 #ifdef __cplusplus
