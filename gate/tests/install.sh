@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs below a directory that the build was not configured for; the program must find its tools there, and
-# pkg-config the library.
-# usage: install.sh CMAKE BUILD_DIR
+# pkg-config the library, with which the example of docs/library.md is built and run.
+# usage: install.sh CMAKE BUILD_DIR EXAMPLE_C CC [CFLAG]...
 set -eu
-cmake=$1 build=$2
+cmake=$1 build=$2 example=$3
+shift 3 # what is left compiles
 
 fail() {
     echo "install.sh: $*" >&2
@@ -51,3 +52,17 @@ flags=$(PKG_CONFIG_PATH=${file%/*} pkg-config --variable=includedir zuno-sandbox
 [ -e "$flags/zuno/sandbox.h" ] || fail "zuno-sandbox.pc: no headers in $flags"
 flags=$(PKG_CONFIG_PATH=${file%/*} pkg-config --variable=libdir zuno-sandbox)
 [ -e "$flags/libzuno-sandbox.so" ] || fail "zuno-sandbox.pc: no library in $flags"
+
+# As docs/library.md says. Only the helper has to be named, because this is not where the build was configured for.
+export PKG_CONFIG_PATH="${file%/*}" LD_LIBRARY_PATH="$flags"
+# shellcheck disable=SC2046 # words on purpose
+"$@" -std=c17 -pedantic -Wall -Wextra -Werror -o "$dir/example" "$example" \
+    $(pkg-config --cflags --libs zuno-sandbox) || fail "the example does not compile"
+echo text >"$dir/workspace/a file of the example"
+"$dir/example" "$dir/workspace" "$prefix/libexec/zuno-sandbox/zuno-sandbox-helper" >"$dir/report" ||
+    fail "the example: exit $?"
+grep -q 'a file of the example$' "$dir/report" || fail "the example printed: $(cat "$dir/report")"
+code=0
+"$dir/example" "$dir/nowhere" 2>"$dir/message" || code=$?
+[ "$code" -eq 125 ] || fail "the example: exit $code for a workspace that does not exist"
+grep -q '^invalid_path (stage policy): ' "$dir/message" || fail "the example said: $(cat "$dir/message")"

@@ -113,6 +113,50 @@ START_TEST(directory_swapped_meanwhile_does_not_redirect)
 }
 END_TEST
 
+START_TEST(link_to_a_file_is_refused_and_left_alone)
+{
+    ZSB_AUTO_FREE char *path = in_directory("link");
+    ZSB_AUTO_FREE char *victim = in_directory("victim");
+    if (_i == 0)
+        write_once(victim, "untouched"); /* else it dangles */
+    ck_assert_int_eq(symlink(victim, path), 0);
+    struct zsb_file *file = NULL;
+    struct zsb_error err = ZSB_ERROR_INIT;
+    ck_assert_int_lt(zsb_file_open(path, &file, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.msg, "symbolic link"));
+    struct stat st;
+    ck_assert_int_eq(lstat(path, &st), 0);
+    ck_assert(S_ISLNK(st.st_mode));
+    if (_i == 0)
+        assert_holds(victim, "untouched");
+    else
+        ck_assert_int_eq(lstat(victim, &st), -1);
+}
+END_TEST
+
+/* What /dev/stdout is, without risking the real one. */
+START_TEST(link_to_our_own_output_is_written_through_and_stays_a_link)
+{
+    ZSB_AUTO_FREE char *path = in_directory("stdout");
+    ZSB_AUTO_FREE char *target = in_directory("target");
+    write_once(target, "before ");
+    ck_assert_int_eq(symlink("/proc/self/fd/1", path), 0);
+    ZSB_AUTO_FD int saved = dup(STDOUT_FILENO);
+    ZSB_AUTO_FD int fd = open(target, O_WRONLY | O_APPEND | O_CLOEXEC);
+    ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+    struct zsb_file *file = NULL;
+    const int opened = zsb_file_open(path, &file, NULL);
+    const int written = opened ? opened : zsb_file_write(file, "after", 5, NULL);
+    ck_assert_int_eq(dup2(saved, STDOUT_FILENO), STDOUT_FILENO);
+    zsb_file_close(file);
+    ck_assert_int_eq(written, 0);
+    assert_holds(target, "before after");
+    struct stat st;
+    ck_assert_int_eq(lstat(path, &st), 0);
+    ck_assert(S_ISLNK(st.st_mode));
+}
+END_TEST
+
 START_TEST(device_is_written_through_and_stays_a_device)
 {
     write_once("/dev/null", "text");
@@ -179,6 +223,8 @@ int main(void)
     tcase_add_test(tests, nothing_is_left_when_nothing_was_written);
     tcase_add_test(tests, link_put_there_meanwhile_is_replaced_and_not_followed);
     tcase_add_test(tests, directory_swapped_meanwhile_does_not_redirect);
+    tcase_add_loop_test(tests, link_to_a_file_is_refused_and_left_alone, 0, 2);
+    tcase_add_test(tests, link_to_our_own_output_is_written_through_and_stays_a_link);
     tcase_add_test(tests, device_is_written_through_and_stays_a_device);
     tcase_add_test(tests, pipe_gets_the_text);
     tcase_add_loop_test(tests, impossible_destination_is_known_before_the_work, 0,
