@@ -37,21 +37,52 @@ static int open_directory(struct zsb_file *file, struct zsb_error *err)
     return file->directory_fd < 0 ? fail(file, "write", errno, err) : 0;
 }
 
+static bool same_file(const struct stat *st, int fd)
+{
+    struct stat other;
+    return fstat(fd, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+/* A rename would replace the link, which may be the system's /dev/stdout, and opening its target would follow
+ * what a command may have planted. Only a way to our own standard stream is taken. */
+static int open_link(struct zsb_file *file, struct zsb_error *err)
+{
+    struct stat st;
+    if (fstatat(file->directory_fd, file->name, &st, 0) == 0) {
+        for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && file->through_fd < 0; fd++) {
+            if (same_file(&st, fd))
+                file->through_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        }
+    }
+    if (file->through_fd >= 0)
+        return 1;
+    return zsb_error_set(err, ZSB_E_IO, ZSB_STAGE_NONE, 0, "cannot write %s: it is a symbolic link",
+                         file->path);
+}
+
+static int open_device(struct zsb_file *file, struct zsb_error *err)
+{
+    /* O_NONBLOCK: a pipe without a reader is an error, not a wait. */
+    file->through_fd = openat(file->directory_fd, file->name, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (file->through_fd < 0 || zsb_set_nonblock(file->through_fd, false))
+        return fail(file, "write", errno, err);
+    return 1;
+}
+
 /* 1: opened; 0: absent or a regular file; else an error. */
 static int open_through(struct zsb_file *file, struct zsb_error *err)
 {
-    struct stat st;
-    if (fstatat(file->directory_fd, file->name, &st, 0) || S_ISREG(st.st_mode))
+    struct stat named;
+    struct stat target;
+    if (fstatat(file->directory_fd, file->name, &named, AT_SYMLINK_NOFOLLOW))
         return 0;
-    if (S_ISDIR(st.st_mode))
+    if (fstatat(file->directory_fd, file->name, &target, 0))
+        target = named;
+    if (S_ISDIR(target.st_mode))
         return fail(file, "write", EISDIR, err);
-    /* O_NONBLOCK: a pipe without a reader is an error, not a wait. */
-    file->through_fd = openat(file->directory_fd, file->name, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    if (file->through_fd < 0)
-        return fail(file, "write", errno, err);
-    if (zsb_set_nonblock(file->through_fd, false))
-        return fail(file, "write", errno, err);
-    return 1;
+    if (!S_ISREG(target.st_mode) && !S_ISLNK(target.st_mode))
+        return open_device(file, err);
+    return S_ISLNK(named.st_mode) ? open_link(file, err) : 0;
 }
 
 /* The temporary's name is random, so two writers of one file never meet. */
