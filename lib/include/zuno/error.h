@@ -88,7 +88,8 @@ ZSB_API const char *zsb_code_name(enum zsb_code code);
 ZSB_API const char *zsb_stage_name(enum zsb_stage stage);
 /* One sentence for people. Static storage. */
 ZSB_API const char *zsb_code_summary(enum zsb_code code);
-/* 1 when a trusted run-unconfined policy may fall back on this cause, else 0 (docs/errors.md, column "fallback"). */
+/* 1 when a trusted run-unconfined policy may fall back on this cause, else 0 (docs/errors.md, column
+ * "fallback"). */
 ZSB_API int zsb_code_fallback_eligible(enum zsb_code code);
 
 #ifdef __cplusplus
