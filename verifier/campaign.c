@@ -144,6 +144,12 @@ static int examine_subject(const struct zsb_campaign_options *options, struct zs
     int rc = zsb_backend_probe(subject->backend, &probe, &campaign->capabilities,
                                &campaign->launcher_identity, err);
     campaign->has_launcher_identity = rc == 0 && campaign->launcher_identity.path[0] != '\0';
+    if (rc == 0 && !campaign->capabilities.read_only) {
+        const char *name = zsb_backend_name(subject->backend);
+        rc = zsb_error_set(err, ZSB_E_UNSUPPORTED_POLICY, ZSB_STAGE_RESOLVE, 0,
+                           "backend %s claims no confinement: there is nothing to verify", name);
+        rc = zsb_error_detail(err, rc, name, "claims no confinement");
+    }
     return rc;
 }
 

@@ -106,6 +106,8 @@ static const struct {
      "does not list 'workspace-write'",
      {"verify", "--launcher", "readonly.json", "--mode", "workspace-write"}},
     {"verifying full access", 2, "danger-full-access", {"verify", "--mode", "danger-full-access"}},
+    {"verifying native", 2, "claims no confinement", {"verify", "--backend", "native"}},
+    {"gate of native", 2, "claims no confinement", {"gate", "--backend", "native"}},
     {"stray word", 2, "'now'", {"verify", "now"}},
     {"stray word of gate", 2, "'now'", {"gate", "now"}},
     {"no such probe", 2, "fs.no-such", {"probes", "show", "fs.no-such"}},

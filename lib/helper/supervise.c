@@ -95,6 +95,25 @@ static void forbid_core_dumps(void)
     (void)setrlimit(RLIMIT_CORE, &none);
 }
 
+/* execvp() answers EACCES also when it merely passed a directory of PATH that it could not search: whether
+ * the command was found anywhere decides between 126 and 127. */
+static int search_errno(const char *program, int exec_errno)
+{
+    const char *path = getenv("PATH");
+    if (exec_errno != EACCES || path == NULL || strchr(program, '/') != NULL)
+        return exec_errno;
+    while (true) {
+        size_t n = strcspn(path, ":");
+        ZSB_AUTO_FREE char *candidate =
+            zsb_strdupf("%.*s/%s", n > 0 ? (int)n : 1, n > 0 ? path : ".", program);
+        if (candidate == NULL || access(candidate, F_OK) == 0)
+            return exec_errno;
+        if (path[n] == '\0')
+            return ENOENT;
+        path += n + 1;
+    }
+}
+
 static _Noreturn void become_command(const struct zsb_helper_config *config, int error_fd)
 {
     sigset_t none;
@@ -117,7 +136,7 @@ static _Noreturn void become_command(const struct zsb_helper_config *config, int
     } else {
         (void)execvp(config->argv[0], config->argv);
     }
-    int failed_errno = errno;
+    int failed_errno = search_errno(config->argv[0], errno);
     (void)zsb_write_all(error_fd, &failed_errno, sizeof(failed_errno));
     _exit(ZSB_HELPER_EXIT_FAILED);
 }

@@ -142,6 +142,20 @@ START_TEST(directory_that_vanished_is_a_failure_of_confinement)
 }
 END_TEST
 
+START_TEST(unsearchable_directory_of_the_path_is_not_the_command)
+{
+    zsb_test_mkdir(zsb_test_at("closed"));
+    ck_assert_int_eq(chmod(zsb_test_at("closed"), 0), 0);
+    const char *path = zsb_test_text("PATH=%s:/usr/bin:/bin", zsb_test_at("closed"));
+    const char *const set[] = {path, NULL};
+    init(_i, ZSB_MODE_READ_ONLY);
+    live.policy_options.env_set = set;
+    zsb_live_run(&live, (const char *const[]){"zsb-no-such-command", NULL});
+    ck_assert_int_eq(live.outcome.stage, ZSB_STAGE_EXEC);
+    ck_assert_int_eq(live.outcome.error.code, ZSB_E_NOT_FOUND);
+}
+END_TEST
+
 START_TEST(command_is_looked_up_in_the_policys_path)
 {
     static const char *const set[] = {"PATH=/nowhere", NULL};
@@ -327,6 +341,7 @@ int main(void)
     tcase_add_loop_test(tests, command_that_cannot_start_is_its_own_failure, 0,
                         2 * (int)ZSB_ARRAY_SIZE(unstarted));
     tcase_add_loop_test(tests, directory_that_vanished_is_a_failure_of_confinement, 0, 4);
+    tcase_add_loop_test(tests, unsearchable_directory_of_the_path_is_not_the_command, 0, 2);
     tcase_add_loop_test(tests, command_is_looked_up_in_the_policys_path, 0, 2);
     tcase_add_loop_test(tests, command_has_the_policys_environment_and_directory, 0, 2);
     tcase_add_loop_test(tests, arguments_arrive_byte_for_byte, 0, 2);
