@@ -58,9 +58,9 @@ static bool is_input(enum zsb_code code)
 
 int zsb_cli_exit_of(const struct zsb_error *error)
 {
-    if (is_input(error->code))
-        return ZSB_EXIT_USAGE;
-    return error->stage == ZSB_STAGE_RESOLVE ? ZSB_EXIT_UNAVAILABLE : ZSB_EXIT_FAULT;
+    if (error->stage == ZSB_STAGE_RESOLVE)
+        return ZSB_EXIT_UNAVAILABLE;
+    return is_input(error->code) ? ZSB_EXIT_USAGE : ZSB_EXIT_FAULT;
 }
 
 static bool is_program(const char *path)
