@@ -27,6 +27,7 @@ struct run {
     pid_t child;
     int signal_fd;
     bool child_ended;
+    bool asked_to_end;
     int wait_status;
     struct rusage usage;
 };
@@ -233,7 +234,7 @@ static void kill_tree(struct run *run)
 }
 
 /* False when the caller is gone or wants the end. */
-static bool obey(const struct run *run)
+static bool obey(struct run *run)
 {
     char text[ZSB_WIRE_MAX];
     int fd = -1;
@@ -241,7 +242,10 @@ static bool obey(const struct run *run)
     zsb_cleanup_fd(&fd);
     if (n <= 0)
         return false;
-    if (strcmp(text, ZSB_WIRE_TERM) == 0 && !run->child_ended)
+    if (strcmp(text, ZSB_WIRE_TERM) != 0)
+        return true;
+    run->asked_to_end = true;
+    if (!run->child_ended)
         (void)kill(-run->child, SIGTERM);
     return true;
 }
@@ -338,7 +342,8 @@ static int supervise(const struct zsb_helper_config *config)
         return report_failure(config->status_fd, &err);
     (void)zsb_wire_send(config->status_fd, ZSB_WIRE_STARTED, -1);
     bool finished = watch(&run);
-    if (!finished && config->native)
+    /* A command that ended by itself may leave something running on purpose, one that was ended may not. */
+    if (config->native && (!finished || run.asked_to_end))
         kill_tree(&run);
     return finished ? report_exit(&run) : ZSB_HELPER_EXIT_FAILED;
 }

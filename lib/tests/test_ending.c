@@ -234,7 +234,8 @@ END_TEST
 START_TEST(launcher_killed_by_others_takes_the_tree_along)
 {
     init(_i);
-    start("echo x > started; sleep 1000");
+    start("echo x > started; exec sleep 1000"); /* unconfined, only the command itself is tied to its
+                                                   supervisor */
     zsb_live_await(zsb_test_at("started"));
     int launcher = zsb_process_launcher_pid(live.process);
     ck_assert_int_gt(launcher, 1);

@@ -41,7 +41,7 @@ static const struct {
     {"kill -TERM $$", 0, 0, SIGTERM, "ended by a signal"},
     {"kill -KILL $$", 0, 0, SIGKILL, "ended by SIGKILL of its own"},
     {"kill -SEGV $$", 0, 0, SIGSEGV, "crashed"},
-    {"(sleep 1000; echo late) & exit 3", 1, 3, 0, "a background job does not hold up the end"},
+    {"(sleep 2; echo late) & exit 3", 1, 3, 0, "a background job does not hold up the end"},
 };
 
 START_TEST(end_of_the_command_is_reported_exactly)
