@@ -81,6 +81,9 @@ static bool has_writable_root(const struct zsb_helper_config *config)
 int zsb_helper_landlock(const struct zsb_helper_config *config, struct zsb_error *err)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+    /* Absent is one thing, an odd answer another. */
+    if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP)
+        return failed(err, errno, "cannot be asked for its version");
     /* ABI 1 refuses every rename and link between directories, which builds need. */
     if (abi < (has_writable_root(config) ? ABI_REFER : 1))
         return 0;
